@@ -17,6 +17,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequ
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import psycopg
 
@@ -40,6 +41,9 @@ from postgres_server import PostgresServer, running_server
 
 WORKERS = (1, 2, 4)
 CONCURRENCY = 64
+THINKING_CONCURRENCY = 16
+THINKING_SECONDS = 0.05
+"""As long as a quick model thinks."""
 NODES = 3
 WAITING = 1_000
 SELDOM = 600.0
@@ -81,8 +85,11 @@ class Cluster:
             return int(row[0])
 
     @contextmanager
-    def workers(self, count: int, look: float) -> Generator[list["subprocess.Popen[bytes]"]]:
-        asked = [self.url, ",".join(self.servers), str(NODES), str(CONCURRENCY), str(look)]
+    def workers(
+        self, count: int, look: float, concurrency: int = CONCURRENCY, waits: float = 0
+    ) -> Generator[list["subprocess.Popen[bytes]"]]:
+        numbers = (NODES, concurrency, look, waits)
+        asked = [self.url, ",".join(self.servers), *map(str, numbers)]
         begun = [
             subprocess.Popen(
                 [sys.executable, _CHILD, *asked], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -119,28 +126,33 @@ async def cluster(server: PostgresServer) -> AsyncGenerator[Cluster]:
             await store.journal.close()
 
 
-async def dispatched(server: PostgresServer, workers: int, wakes: int) -> Figures:
+async def dispatched(
+    server: PostgresServer, workers: int, wakes: int, concurrency: int, waits: float
+) -> Figures:
     """Wakes a second; told by this process, and counted until nothing is due."""
     async with cluster(server) as at:
         names = [f"ses_{number}" for number in range(wakes)]
         await ready(at)
         await at.begin(names)
-        with at.workers(workers, SELDOM) as begun:
+        with at.workers(workers, SELDOM, concurrency, waits) as begun:
             size = at.asked(_SIZE)
             await at.say(names)
             assert at.asked(_DUE) == wakes
             before = [_cpu(one.pid) for one in begun]
-            started = time.perf_counter()
+            started, idle_before = time.perf_counter(), _idle_seconds()
             telling = asyncio.create_task(at.announcer.tell_untold())
             while at.asked(_DUE):  # noqa: ASYNC110 - a store tells nobody
                 await asyncio.sleep(0.05)
             passed = time.perf_counter() - started
+            cores = os.cpu_count() or 1
+            busy = 1 - (_idle_seconds() - idle_before) / passed / cores
             await telling
             used = [_cpu(one.pid) - was for one, was in zip(begun, before, strict=True)]
             return {
                 "workers": workers,
                 "wakes": wakes,
                 "per_second": round(wakes / passed),
+                "cores_busy_percent": round(100 * busy),
                 "cpu_ms_per_wake": round(1000 * sum(used) / wakes, 3),
                 "worker_memory_mb": round(_memory(begun[0].pid)),
                 "bytes_a_wake": round((at.asked(_SIZE) - size) / wakes),
@@ -218,6 +230,12 @@ def _cpu(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | _SCHEDULED)
 
 
+def _idle_seconds() -> float:
+    """How long processors had nothing to do, all together."""
+    fields = Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+
+
 def _memory(pid: int) -> float:
     found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text("ascii"))
     return int(found.group(1)) / 1024 if found else 0
@@ -253,21 +271,41 @@ _WAITS = (
 )
 
 
+async def by_workers(
+    server: PostgresServer, wakes: int, rounds: int, concurrency: int, waits: float
+) -> list[Figures]:
+    """The median round of each number of workers; they take turns."""
+    found: dict[int, list[Figures]] = {}
+    for number in range(rounds):
+        for count in WORKERS:
+            figures = await dispatched(server, count, wakes, concurrency, waits)
+            found.setdefault(count, []).append(figures)
+            print(f"cluster figures: round {number + 1}, {count} workers", file=sys.stderr)
+    return [
+        sorted(each, key=lambda one: cast("int", one["per_second"]))[len(each) // 2]
+        for each in found.values()
+    ]
+
+
 async def main(*, quick: bool) -> None:
-    wakes, seconds, sessions = (1_000, 5.0, 1_000) if quick else (10_000, 20.0, 20_000)
+    wakes, seconds, sessions, rounds = (
+        (1_000, 5.0, 1_000, 1) if quick else (10_000, 20.0, 20_000, 3)
+    )
     with running_server({"fsync": "on"}) as server:
-        print(
-            json.dumps(
-                {
-                    "load": os.getloadavg()[0],
-                    "dispatched": [await dispatched(server, count, wakes) for count in WORKERS],
-                    "idle": [await idle(server, count, seconds) for count in (0, WAITING)],
-                    "room": await room(server, sessions),
-                    "load_after": os.getloadavg()[0],
-                },
-                indent=1,
-            )
-        )
+        told = {
+            "load": os.getloadavg()[0],
+            "cores": os.cpu_count(),
+            "thinking_ms": 1000 * THINKING_SECONDS,
+            "thinking_concurrency": THINKING_CONCURRENCY,
+            "nothing": await by_workers(server, wakes, rounds, CONCURRENCY, 0),
+            "thinking": await by_workers(
+                server, wakes // 4, rounds, THINKING_CONCURRENCY, THINKING_SECONDS
+            ),
+            "idle": [await idle(server, count, seconds) for count in (0, WAITING)],
+            "room": await room(server, sessions),
+            "load_after": os.getloadavg()[0],
+        }
+        print(json.dumps(told, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """One worker of a cluster, in a process of its own, whose runs do next to nothing.
 
-    python bench/cluster_worker.py URL SERVERS REPLICAS CONCURRENCY LOOK_SECONDS
+    python bench/cluster_worker.py URL SERVERS REPLICAS CONCURRENCY LOOK_SECONDS RUN_SECONDS
 
-Says that it is ready, and is gone when its input ends. A run takes its session's one word into
-account, by one append.
+Says that it is ready, and is gone when its input ends. A run waits for so long, as for a model, and
+takes its session's one word into account, by one append.
 """
 
 import asyncio
@@ -31,13 +31,17 @@ def word_of(session_id: str) -> str:
     return f"evt_{session_id}"
 
 
-async def main(url: str, servers: str, replicas: int, concurrency: int, look: float) -> None:
+async def main(
+    url: str, servers: str, replicas: int, concurrency: int, look: float, waits: float
+) -> None:
     clock = SystemClock()
     store = open_postgres(url, Chain(KEY), clock, TimeIds(clock))
     journal, outbox = store.journal, store.outbox
     assert outbox is not None
 
     async def run(session_id: str, /) -> WakeEnd:
+        if waits:
+            await asyncio.sleep(waits)
         over = EventsProcessed(event_ids=(word_of(session_id),))
         await journal.append(session_id, [over])
         return WakeEnd(session_id=session_id, executed=True)
@@ -61,5 +65,11 @@ def _end_with_input() -> None:
 if __name__ == "__main__":
     Thread(target=_end_with_input, daemon=True).start()
     asyncio.run(
-        main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
+        main(
+            *sys.argv[1:3],
+            int(sys.argv[3]),
+            int(sys.argv[4]),
+            float(sys.argv[5]),
+            float(sys.argv[6]),
+        )
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import agent_report
+import cluster_report
 import file_report
 import journal_report
 import managed_report
@@ -87,6 +88,7 @@ def written(told: dict) -> str:
         *agent_report.tables(told["agents"], table),
         *managed_report.tables(told["managed"], table),
         *serving_report.tables(told["serving"], table),
+        *cluster_report.tables(told["cluster"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -230,6 +232,7 @@ def _targets(told: dict) -> str:
         *agent_report.targets(told["agents"]),
         *managed_report.targets(told["managed"]),
         *serving_report.targets(told["serving"]),
+        *cluster_report.targets(told["cluster"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

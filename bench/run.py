@@ -37,6 +37,10 @@ def main() -> None:
             "sessions": _told("managed_sessions.py", *["--quick"] * quick),
         },
         "serving": _told("serving.py", *["--quick"] * quick),
+        "cluster": {
+            "dispatch": _told("cluster.py", *["--quick"] * quick),
+            "figures": _told("cluster_figures.py", *["--quick"] * quick),
+        },
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)

@@ -71,6 +71,15 @@ async def begun(hf: Holdfast) -> str:
     return session.id
 
 
+async def test_what_a_session_delegates_is_run_where_its_files_are(tmp_path: Path) -> None:
+    model = by_whom([DELEGATES, "Delegated."], ["Done."])
+    given = options(tmp_path, model) | {"agent": Agent(id="lead", runs_on="region-north")}
+    async with Holdfast(**given) as hf:
+        (made,) = await said(hf, await begun(hf), ChildCreated)
+        child = await state(hf, made.child_session_id)
+    assert child.metadata["runs_on"] == "region-north"
+
+
 async def journal_of(hf: Holdfast) -> Journal:
     assert hf.parts.log is not None
     return await hf.parts.log.journal()

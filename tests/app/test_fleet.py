@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from agent_scripts import says, script
+from msgspec.structs import replace
 from nats_server import NatsServers, running_nats
 from postgres_server import PostgresServer, running_server
 
@@ -17,7 +18,9 @@ from holdfast.app.control.client import poke
 from holdfast.app.fleet import announce, announcing, opened_link, servers_of
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.meter import Meter
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
+from holdfast.contract.agents import Agent
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.wakes import WakeEnd
@@ -160,9 +163,11 @@ async def test_who_cannot_tell_loses_nothing(
     gone = ClusterSettings(servers=("nats://127.0.0.1:1",), namespace="gone")
     nobody = Settings(engine=settings.engine, store=settings.store, cluster=gone)
     with anyio.fail_after(5):
-        assert not await announce(servers_of(nobody), "default", session)
+        assert not await announce(servers_of(nobody), "default", session, clock=SystemClock())
     long = ClusterSettings(servers=settings.cluster.servers, namespace="a.b")
-    assert not await announce(servers_of(Settings(cluster=long)), "default", session)
+    assert not await announce(
+        servers_of(Settings(cluster=long)), "default", session, clock=SystemClock()
+    )
 
 
 async def test_a_worker_without_servers_says_so(
@@ -174,3 +179,42 @@ async def test_a_worker_without_servers_says_so(
     async with opened(nobody, tmp_path, script(tmp_path, says("x"))) as hf:
         with pytest.raises(JournalUnavailable, match="no NATS server"):
             await hf.run_due()
+
+
+def labelled(settings: Settings, *labels: str) -> Settings:
+    return replace(settings, cluster=replace(settings.cluster, labels=labels, tenant={}))
+
+
+async def test_a_session_is_run_by_workers_of_its_label_alone(
+    settings: Settings, tmp_path: Path
+) -> None:
+    model = script(tmp_path, says("Done."))
+    north = Agent(id="north", runs_on="region-north")
+    at = labelled(settings)
+    async with opened(at, tmp_path, model, agents=[north]) as hf:
+        begun = [
+            await hf.new_session(agent="north"),
+            await hf.new_session(agent="north", runs_on="region-south"),
+            await hf.new_session(runs_on="region-south"),
+        ]
+        for session in begun:
+            await session.send("go")
+            await session.close()
+        # Taken up and let go by somebody who says nothing of it, it stays where it was.
+        again = await hf.new_session(session=begun[2].id)
+        await again.questions()
+        await again.close()
+    ran: list[list[str]] = []
+    for labels in ([], ["region-north"], ["region-south", "gpu"]):
+        ends: list[WakeEnd] = []
+        async with opened(labelled(settings, *labels), tmp_path, model, agents=[north]) as hf:
+            await hf.run_due(told=ends.append)
+        ran.append([end.session_id for end in ends if end.executed])
+    assert ran[:2] == [[], [begun[0].id]]
+    assert sorted(ran[2]) == sorted(session.id for session in begun[1:])
+
+
+async def test_a_label_that_is_none_is_refused(settings: Settings, tmp_path: Path) -> None:
+    async with opened(labelled(settings), tmp_path, script(tmp_path, says("Done."))) as hf:
+        with pytest.raises(ConfigurationError, match="a label has 1 to 80 characters"):
+            await hf.new_session(runs_on="x" * 81)

@@ -146,9 +146,49 @@ def test_a_cluster_that_is_not_there_is_told(cli: Cli, monkeypatch: pytest.Monke
     assert "no NATS server can be reached" in json.loads(answer.out)["error"]
 
 
-def test_a_part_that_ends_by_itself_ends_the_trial(
+@pytest.mark.measured
+@pytest.mark.timeout(60)
+def test_parts_of_a_trial_that_are_killed_are_started_again(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    with going_up(home) as process:
+        told = told_by(process)
+        folder = Path(told["config"]).parent
+        shutil.copy(told["config"], home / "config.toml")
+        session = _begun(cli, tmp_path)
+        killed = [_program(folder, name) for name in ("worker-1", "worker-2", "nats-1")]
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        script(tmp_path, says("Still here."))
+        assert cli("sessions", "send", session, "More.").status == 0
+        wait_until(lambda: "Still here." in cli("sessions", "show", session, "--json").out)
+        wait_until(lambda: cli("cluster", "status", "--json").status == 0)
+        again = [_program(folder, name) for name in ("worker-1", "worker-2", "nats-1")]
+        assert not {*killed} & {*again}
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, err
+    for name in ("worker-1", "worker-2", "nats-1"):
+        assert f"{name} ended by itself and is started again" in err
+
+
+def _program(folder: Path, name: str) -> int:
+    """The process that writes to a log, and is no shell that waits for it."""
+    log = str(folder / f"{name}.log")
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            writes, command = (place / "fd" / "1").readlink(), (place / "comm").read_text("utf-8")
+        except OSError:
+            continue
+        if str(writes) == log and command.strip() != "sh":
+            return int(place.name)
+    raise AssertionError(f"nothing writes to {log}")
+
+
+def test_a_part_that_ends_again_and_again_ends_the_trial(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cluster_up, "_OFTEN", 1)
     places = trial.Places(
         postgres=1, nodes=(2, 3), routes=(4, 5), postgres_password="pw-one", nats_password="pw-two"
     )
@@ -156,14 +196,14 @@ def test_a_part_that_ends_by_itself_ends_the_trial(
     @asynccontextmanager
     async def broken(_home: Path, worker: list[str]) -> AsyncGenerator[trial.Trial]:
         assert worker[:2] == ["worker", "--json"]
-        program = KeptProgram(["true"], tmp_path / "log", {})
-        programs = {"worker-1": program}
+        programs = {"worker-1": KeptProgram(["true"], tmp_path / "log", {})}
         yield trial.Trial(folder=tmp_path, places=places, programs=programs)
-        program.end(PATIENCE)
+        programs["worker-1"].end(PATIENCE)
 
     monkeypatch.setattr(cluster_up, "trial_in", broken)
     answer = cli("cluster", "up", "--set", "engine.concurrency=2")
     assert answer.status == 1
-    assert "worker-1 ended by itself" in answer.err
+    assert "worker-1 ended by itself and is started again" in answer.err
+    assert "worker-1 ends again and again" in answer.err
     assert f"put the lines of {tmp_path / 'config.toml'}" in answer.out
     assert "pw-" not in answer.out + answer.err

@@ -331,7 +331,7 @@ def test_any_locale_can_hold_any_answer(home: Path, tool_file: Path) -> None:
 def test_every_first_word_of_a_verb_has_help_of_its_own(cli: Cli) -> None:
     words = [(verb.name, word) for verb, parser in parsers() for word in parser.after]
     assert {verb for verb, _ in words} == {
-        "mcp", "manifest", "plugin", "policy", "sessions", "audit"
+        "mcp", "manifest", "plugin", "policy", "sessions", "audit", "cluster"
     }  # fmt: skip
     for verb, word in words:
         shown = cli(verb, word, "--help")

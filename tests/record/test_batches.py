@@ -147,7 +147,7 @@ async def test_a_repair_keeps_whoever_runs_the_session_now(
     reader = read_postgres(place.where) if place.is_postgres else SqliteReader(Path(place.where))
     again = rebuilt(reader, "a")
     reader.close()
-    lease = partial(appending.lease, "a", "new runner", 0, 99)
+    lease = partial(appending.lease, "a", "new runner", appending.Term(0, 99))
     committer.commit([SessionWork("a", lease)], wait=True)
     done(committer, SessionWork("a", partial(put_right, again)), message("a", "evt_9"))
     async with place.opened() as store:
@@ -178,7 +178,7 @@ def test_a_repair_beside_a_lease_is_done(place: StorePlace, committer: Committer
     place.rows("UPDATE chat_sessions SET state_json = replace(state_json, 'hello', 'spoilt')")
 
     def take(desk: Desk) -> None:
-        appending.lease("a", "ada", 7, 10**18, desk)
+        appending.lease("a", "ada", appending.Term(0, 10**18), desk)
 
     done(committer, SessionWork("a", take), SessionWork("a", partial(put_right, again)))
     (row,) = reader.rows(sql.SESSION, ("a",))

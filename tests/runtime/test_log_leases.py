@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator
+from datetime import timedelta
 
 import anyio
 import pytest
@@ -142,6 +143,20 @@ async def test_beating_ends_when_the_store_does_not_come_back_before_the_lease_i
     clock.advance(16)
     journal.fails["renew"] = ["before"]
     assert isinstance(await log.beating(), JournalUnavailable)
+
+
+async def test_a_wall_clock_that_is_set_ends_no_lease(journal: Shaky) -> None:
+    clock = FakeClock()
+    log = quick_log(journal, clock, LeaseTimes(lease_seconds=15, heartbeat_seconds=10))
+    await log.append([HELLO])
+    clock.set_to(clock.now() + timedelta(hours=1))
+    assert not log.right.has_run_out
+    assert not log.right.is_due
+    clock.advance(11)
+    assert log.right.is_due
+    assert not log.right.has_run_out
+    clock.advance(5)
+    assert log.right.has_run_out
 
 
 async def test_a_run_takes_a_lease_anew_that_ran_out_meanwhile(

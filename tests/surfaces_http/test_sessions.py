@@ -133,7 +133,7 @@ async def test_what_does_not_fit_is_refused_with_the_next_step(tmp_path: Path) -
         unknown = await home.post("/sessions", 422, agent="nobody")
         assert "there is no agent 'nobody'" in unknown["error"]["message"]
         misspelt = await home.post("/sessions", 422, mesage="Hi.")
-        assert misspelt["error"]["next"] == "known: message, agent, model, workspace"
+        assert misspelt["error"]["next"] == "known: message, agent, model, workspace, runs_on"
         missing = await home.get("/sessions/ses_none", 404)
         assert missing["error"]["code"] == "not_found"
         assert (await home.get("/sessions", 422, limit=0))["error"]["code"] == "invalid"

@@ -27,7 +27,7 @@ from holdfast.app.other_projects import OtherProjects, is_of_another, refuse_oth
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.app.store import shared_store
-from holdfast.contract.agents import Agent, RunLimits
+from holdfast.contract.agents import Agent, RunLimits, label_in
 from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal
@@ -66,30 +66,33 @@ class OpenedAgents:
         self,
         agent: str | Agent | None,
         model: str | ChatModel | None,
-        session: str | None,
+        session: "str | bringing.Brought | None",
         within: RunLimits | None = None,
-        brought: "bringing.Brought | None" = None,
+        runs_on: str | None = None,
     ) -> AgentSession:
         """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
 
-        ``within``: what its runs may use at most. ``brought``: where its files are, if they are
-        carried and that was looked after.
+        ``session``: with where its files are, if they are carried and that was looked after.
+        ``within``: what its runs may use at most.
         """
+        brought = None if session is None or isinstance(session, str) else session
+        name = session if session is None or isinstance(session, str) else session.session_id
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
-        first = None if session is None else await self._first_of(session)
+        first = None if name is None else await self._first_of(name)
         models = self._models.of_session(first)
         runner = SubagentRunner(models)
         if settings.store.kind != "none":
             await self._all_sessions()
-        if session is not None:
-            begun = (await (await self._all_sessions()).session(session)).state
+        if name is not None:
+            begun = (await (await self._all_sessions()).session(name)).state
             if is_bound(begun):
-                raise ConfigurationError(_BELOW.format(session, begun.parent_id))
-            brought = brought or await self._brought(session)
+                raise ConfigurationError(_BELOW.format(name, begun.parent_id))
+            brought = brought or await self._brought(name)
             place = begun.workspace if brought is None else brought.path
-            refuse_other_project(self._parts.configuration, session, place)
+            refuse_other_project(self._parts.configuration, name, place)
             model = model or begun.model
-            agent = agent or _agent_of(session, begun, wanted, settings)
+            runs_on = label_in(begun.metadata)
+            agent = agent or _agent_of(name, begun, wanted, settings)
             wanted = msgspec.structs.replace(
                 wanted,
                 workspace=place or wanted.workspace,
@@ -97,8 +100,10 @@ class OpenedAgents:
             )
         model = model or wanted.options.get("model")
         options = session_options(wanted, settings, agent, runner, model)
-        if session is not None:
-            options["session"] = session
+        if runs_on is not None:
+            options["runs_on"] = runs_on
+        if name is not None:
+            options["session"] = name
         options["configuration"] = self._parts.configuration
         options["surroundings"] = self._parts.surroundings
         made = self._make(
@@ -118,7 +123,7 @@ class OpenedAgents:
     async def _brought(self, session_id: str) -> "bringing.Brought | None":
         """Where the files of a session of before are, brought here; None: they are not carried.
 
-        LeaseHeld, FilesElsewhere, ConfigurationError.
+        LeaseHeld, NotHere, ConfigurationError.
         """
         if not carrying.is_carried(self._parts.configuration.settings):
             return None
@@ -144,6 +149,8 @@ class OpenedAgents:
             return await self._wake_below(session_id, top)
         told = WakeEnd(session_id=session_id, executed=False)
         contended = msgspec.structs.replace(told, reason="lease_contended")
+        if await self._has_work_below(session_id):
+            return contended
         try:
             is_open = any(one.id == session_id for one in self._open)
             brought = None if is_open else await self._brought(session_id)
@@ -166,8 +173,6 @@ class OpenedAgents:
     ) -> WakeEnd:
         """The same of one that is bound to none, and is of this project; ConfigurationError."""
         told = WakeEnd(session_id=session_id, executed=False)
-        if await self._has_work_below(session_id):
-            return msgspec.structs.replace(told, reason="lease_contended")
         mine = next((one for one in self._open if one.id == session_id), None)
         if mine is not None and mine.running:
             return msgspec.structs.replace(told, reason="lease_contended")
@@ -176,7 +181,7 @@ class OpenedAgents:
                 pass
             return told if mine.last is None else mine.last
         try:
-            session = await self.opened(None, None, session_id, brought=brought)
+            session = await self.opened(None, None, brought or session_id)
         except LeaseHeld:
             return msgspec.structs.replace(told, reason="lease_contended")
         try:

@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_settings import RequirementSettings
-from holdfast.contract.agents import Agent, ManifestRule, RunLimits, Visibility
+from holdfast.contract.agents import Agent, Label, ManifestRule, RunLimits, Visibility
 from holdfast.contract.delegation import AgentMode
 from holdfast.contract.requirements import (
     FsRequirement,
@@ -76,6 +76,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     directives: bool = False
     guidance: bool = True
     tools_off: bool = False
+    runs_on: Label | None = None
 
 
 def agent_of(name: str, table: AgentSettings) -> Agent:
@@ -167,7 +168,7 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Who this machine is, for servers that want to see it."""
     key_file: str | None = None
     """The key of that certificate."""
-    labels: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
     """What workers here have: sessions that ask for one of these are run, beside those that ask
     for none."""
     own: str = "default"

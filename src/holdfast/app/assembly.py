@@ -42,7 +42,7 @@ from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
-from holdfast.app.store import session_log
+from holdfast.app.store import clock_for, session_log
 from holdfast.app.subagents import Above, Child, Subagent, agents_of, always, confirmed_below
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.app.web import session_search
@@ -57,7 +57,6 @@ from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.judge import PolicyJudge
 from holdfast.runtime import applications
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.session_log import SessionLog
@@ -103,7 +102,7 @@ def assembled(wanted: Wanted) -> Whole:
     configuration = configuration_of(options, wanted.workspace)
     settings = configuration.settings
     surroundings = options.get("surroundings") or surroundings_of_this_process(settings)
-    clock = options.get("clock") or SystemClock()
+    clock = options.get("clock") or clock_for(settings)
     ids = TimeIds(clock)
     session = facts_of(wanted, ids)
     wanted = _under_its_profile(wanted, settings)

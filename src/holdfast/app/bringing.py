@@ -51,6 +51,7 @@ class NotHere(ConfigurationError):
 class Brought(NamedTuple):
     """Where the files of a session are now."""
 
+    session_id: str
     path: str
     known: "packing.Packed | None"
     files: CarriedFiles
@@ -82,21 +83,24 @@ async def _brought(by: _Bringing, state: SessionState) -> Brought:
     if files is not None and files.stays is not None:
         if not await to_thread.run_sync(copies.is_place, home, files.stays, files.path):
             raise NotHere(_ELSEWHERE.format(session_id, files.path))
-        return Brought(files.path, None, files)
+        return Brought(session_id, files.path, None, files)
     if files is None:
         files = await _first(by, state)
     name = files.snapshot or ""
     copy = home / copies.FILES
     known = await _look(by.ground, copy)
     if known is None or known.name != name:
-        staged = await _made_again(by, home, name)
-        await to_thread.run_sync(copies.exchange, home, staged)
+        try:
+            await _make_again(by, home, name)
+        except OSError as problem:
+            told = problem.strerror or str(problem)
+            raise NotHere(_NO_PLACE.format(session_id, home, told)) from None
         known = await _look(by.ground, copy)
     if files.effects:
         lost = WorkspaceLost(snapshot=name, path=files.path, calls=files.effects)
         await by.log.append([lost], in_run=False)
         files = CarriedFiles(snapshot=name, path=files.path)
-    return Brought(str(copy), known, files)
+    return Brought(session_id, str(copy), known, files)
 
 
 async def _look(ground: Ground, copy: Path) -> "packing.Packed | None":
@@ -120,8 +124,8 @@ async def _first(by: _Bringing, state: SessionState) -> CarriedFiles:
     return files
 
 
-async def _made_again(by: _Bringing, home: Path, name: str) -> Path:
-    """The files of a snapshot in a new folder beside the copy; ConfigurationError."""
+async def _make_again(by: _Bringing, home: Path, name: str) -> None:
+    """The files of a snapshot in a new folder, which takes the copy's place. ConfigurationError."""
     session_id = by.log.session_id
     staged = await to_thread.run_sync(copies.new_folder, home)
     try:
@@ -133,14 +137,11 @@ async def _made_again(by: _Bringing, home: Path, name: str) -> Path:
             pieces = await by.store.read(session_id, {one.name for one in batch})
             await to_thread.run_sync(work.write, batch, pieces)
         await to_thread.run_sync(work.finish)
+        await to_thread.run_sync(copies.exchange, home, staged)
     except carried_list.UnusableList as problem:
-        await to_thread.run_sync(copies.remove, staged)
         raise ConfigurationError(_DAMAGED.format(session_id, problem)) from None
-    except OSError as problem:
-        await to_thread.run_sync(copies.remove, staged)
-        told = problem.strerror or str(problem)
-        raise NotHere(_NO_PLACE.format(session_id, home, told)) from None
-    return staged
+    finally:
+        await to_thread.run_sync(copies.remove, staged)  # where it did not come to that
 
 
 @asynccontextmanager

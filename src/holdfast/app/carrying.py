@@ -10,6 +10,7 @@ import os
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -42,6 +43,10 @@ _T = TypeVar("_T")
 _END_SECONDS = 5.0
 _AGAIN_SECONDS = 0.5
 
+_NO_NOTE = (
+    "{0}: {1}; files that cannot be kept have to be noted there, and these cannot: {2}; say with"
+    " cluster.workspaces_folder where there is a place"
+)
 _WENT_ON = "session {0} went on elsewhere meanwhile, with its files; open it again to go on here"
 
 
@@ -95,7 +100,10 @@ def copies_folder(ground: Ground) -> Path:
 class CarriedWorkspace:
     """The workspace of a session that is open here. Used on one event loop."""
 
-    def __init__(self, ground: Ground, log: SessionLog, path: str) -> None:
+    def __init__(
+        self, ground: Ground, log: SessionLog, path: str, working: Callable[[], int] | None = None
+    ) -> None:
+        """``working``: how many go on there when a run has ended; None: nobody."""
         self._ground = ground
         self._log = log
         self._path = path
@@ -106,6 +114,7 @@ class CarriedWorkspace:
         self._files: CarriedFiles | None = None
         """As the journal told it last."""
         self._looked = False
+        self._working = working
         self._hoped: CarriedFiles | None = None
         """What was asked to be written down; nobody may have heard that it was."""
 
@@ -144,11 +153,17 @@ class CarriedWorkspace:
         try:
             packed, added = await beating(self._log, lambda: self._packed(store))
         except (packing.NotKeepable, OSError) as problem:
+            if await to_thread.run_sync(copies.identity, self._path) is None:
+                _log.warning("the files of session %s are gone: %s", session_id, problem)
+                return  # what was kept before is made again, and what ran since is told
             if before is None or before.stays is None or before.effects:
                 await self._stay(str(problem))
             return
         self._known = packed
-        now = CarriedFiles(snapshot=packed.name, path=self._path)
+        # Whoever goes on there was begun by a call, which was counted.
+        ran = before is not None and before.effects > 0
+        working = self._working() if ran and self._working is not None else 0
+        now = CarriedFiles(snapshot=packed.name, path=self._path, effects=working)
         if before != now:
             await store.put(session_id, {packed.name: packed.content})
             kept = WorkspaceKept(
@@ -158,6 +173,7 @@ class CarriedWorkspace:
                 bytes=packed.bytes,
                 added_bytes=added,
                 left_out=packed.left_out,
+                working=working,
             )
             self._hoped = now
             await self._log.append([kept], in_run=False)
@@ -199,7 +215,10 @@ class CarriedWorkspace:
     async def _stay(self, reason: str) -> None:
         place = secrets.token_hex(8)
         home = self._ground.home(self._log.session_id)
-        await to_thread.run_sync(copies.write_place, home, place)
+        try:
+            await to_thread.run_sync(copies.write_place, home, place)
+        except OSError as problem:
+            raise JournalUnusable(_NO_NOTE.format(home, problem.strerror, reason)) from None
         _log.warning(
             "the files of session %s stay here, in %s: %s",
             *(self._log.session_id, self._path, reason),
@@ -236,7 +255,13 @@ def workspace_of(parts: Whole) -> CarriedWorkspace | None:
     bound = parts.wanted.options.get("above") is not None
     if bound or path is None or log is None or not is_carried(parts.configuration.settings):
         return None
-    return CarriedWorkspace(ground_of(parts), log, path)
+    return CarriedWorkspace(ground_of(parts), log, path, partial(_working, parts))
+
+
+def _working(parts: Whole) -> int:
+    """Subagents and commands that outlive a run: what they change is kept with the next one."""
+    commands = sum(one.state == "running" for one in parts.hand.commands.all())
+    return len(parts.own.tasks.running()) + commands
 
 
 async def kept(workspace: CarriedWorkspace) -> JournalError | None:

@@ -15,6 +15,7 @@ from holdfast.app.fleet import announcing, check_fleet, is_clustered, opened_lin
 from holdfast.app.meter import Meter, metered
 from holdfast.app.other_projects import OpenProject
 from holdfast.app.settings import Settings
+from holdfast.contract.ports import Clock
 from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
 from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.tenants import ClusterPace, Tenant
@@ -73,21 +74,23 @@ async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
     check_fleet(settings)
     async with AsyncExitStack() as stack:
         link = await stack.enter_async_context(opened_link(settings))
-        tenants = [_tenant(runs, settings.cluster.own, runs.store, runs.wake)]
+        own = runs.parts.clock
+        tenants = [_tenant(runs, settings.cluster.own, runs.store, runs.wake, own)]
         for name in settings.cluster.tenant:
             opened = await stack.enter_async_context(of_tenant(runs.parts, runs.make, name))
             store = await opened.agents.all_sessions()
-            tenants.append(_tenant(runs, name, store, opened.agents.wake))
+            clock = opened.parts.clock
+            tenants.append(_tenant(runs, name, store, opened.agents.wake, clock))
         if runs.meter is not None:
             runs.meter.ready = lambda: link.client.is_connected
         pace = ClusterPace(concurrency=settings.engine.concurrency, labels=settings.cluster.labels)
         yield ClusterEngine(link, tenants, runs.parts.clock, pace)
 
 
-def _tenant(runs: Runs, name: str, store: Store, wake: WakeRunner) -> Tenant:
+def _tenant(runs: Runs, name: str, store: Store, wake: WakeRunner, clock: Clock) -> Tenant:
     assert store.outbox is not None  # it is a PostgreSQL
     runner = runs.runner(store, wake)
-    return Tenant(name=name, journal=store.journal, outbox=store.outbox, runner=runner)
+    return Tenant(name=name, journal=store.journal, outbox=store.outbox, runner=runner, clock=clock)
 
 
 def of_tenant(parts: Whole, make: Callable[..., Any], name: str) -> Any:  # noqa: ANN401 - a Holdfast, as `make` gives it

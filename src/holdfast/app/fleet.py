@@ -11,8 +11,10 @@ from anyio import move_on_after
 
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
+from holdfast.app.store import clock_for
 from holdfast.contract.bus import BusPlace
 from holdfast.contract.journal import JournalUnavailable, Session
+from holdfast.contract.ports import Clock
 from holdfast.contract.session_state import due_micros
 from holdfast.engine.cluster.announcing import HORIZON_MICROS, is_leased
 from holdfast.engine.cluster.bus import bus_place
@@ -20,7 +22,6 @@ from holdfast.engine.cluster.door import LinkError, NatsServers
 from holdfast.engine.cluster.hints import later_told, now_told
 from holdfast.engine.cluster.link import Link, linked
 from holdfast.engine.cluster.subjects import UnusableName
-from holdfast.runtime.clock import SystemClock
 
 ANNOUNCE_SECONDS = 3.0
 """How long whoever wrote something down tries to tell workers; they find it by themselves, too."""
@@ -90,16 +91,17 @@ def announcing(settings: Settings) -> Announce | None:
     """What tells workers that a session became due; None: there is no fleet."""
     if not is_clustered(settings) or not settings.cluster.servers:
         return None
-    return partial(announce, servers_of(settings), settings.cluster.own)
+    clock = clock_for(settings)
+    return partial(announce, servers_of(settings), settings.cluster.own, clock=clock)
 
 
-async def announce(servers: NatsServers, tenant: str, session: Session) -> bool:
+async def announce(servers: NatsServers, tenant: str, session: Session, *, clock: Clock) -> bool:
     """Tell that a session is due, as it stands; whether that was said.
 
     What somebody runs is theirs to look at, and what is not said here is found by a worker that
     looks: so nothing is raised.
     """
-    now = SystemClock().unix_ns() // 1000
+    now = clock.unix_ns() // 1000
     due = due_micros(session.state)
     if due is None or due > now + HORIZON_MICROS or is_leased(session, now):
         return False

@@ -148,14 +148,16 @@ class Holdfast(SessionAnswers):
         agent: str | Agent | None = None,
         model: str | ChatModel | None = None,
         session: str | None = None,
+        runs_on: str | None = None,
     ) -> "agent_session.AgentSession":
         """A session that an agent runs in, beside this one; ConfigurationError.
 
         ``agent``: the name of one, or its declaration; without it, `default`. ``model``: a name, or
-        a model itself; without it, the agent's. ``session``: go on with this one. It is closed with
+        a model itself; without it, the agent's. ``session``: go on with this one. ``runs_on``: the
+        label of the workers of a cluster that run it; without it, the agent's. It is closed with
         this Holdfast, or by its own `close`, and can be taken up again by any program.
         """
-        return await self.agents.opened(agent, model, session)
+        return await self.agents.opened(agent, model, session, runs_on=runs_on)
 
     async def _open_child(self, session_id: str) -> "agent_session.AgentSession":
         """A session that the one here delegated, which waits for its runs itself."""

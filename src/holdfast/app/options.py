@@ -15,7 +15,7 @@ from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.source_settings import Timeouts
 from holdfast.app.subagents import Above, Child, Runner, Subagent
 from holdfast.contract import vectors
-from holdfast.contract.agents import Agent, CompiledAgent
+from holdfast.contract.agents import MOST_LABEL, RUNS_ON, Agent, CompiledAgent
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.model import ChatModel
@@ -58,6 +58,8 @@ class AgentOptions(TypedDict, total=False):
     """Agents beside those of the configuration."""
     model: str | ChatModel
     """The model of agents that name none: a name, or the model itself."""
+    runs_on: str | None
+    """The label of the workers of a cluster that run the session; without one, the agent's."""
     runner: Runner
     """Makes what runs an agent's loop. With one, `task` hands work to the agents that take it."""
     other_projects: OpenProject
@@ -209,6 +211,11 @@ def beginning_of(
         workspace=session.workspace,
         model=model if agent is not None and isinstance(model, str) else None,
     )
+    runs_on = wanted.options.get("runs_on") or (None if agent is None else agent.agent.runs_on)
+    if runs_on is not None:
+        if not 0 < len(runs_on) <= MOST_LABEL:
+            raise ConfigurationError(f"runs_on: a label has 1 to {MOST_LABEL} characters")
+        created = msgspec.structs.replace(created, metadata={RUNS_ON: runs_on})
     if flow is not None:
         created = msgspec.structs.replace(created, metadata=flow.metadata)
     if above is None:

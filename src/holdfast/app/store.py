@@ -29,7 +29,7 @@ from holdfast.record.sqlite.health import check_sqlite
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.store import Store, StoreHealth
 from holdfast.record.unavailable import NO_ROOM, NoRoom, refused
-from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.clock import TRUE_CLOCKS, SystemClock, clock_of
 from holdfast.runtime.held_lease import PLAIN_TIMES, LeaseTimes
 from holdfast.runtime.session_log import SessionLog
 
@@ -59,6 +59,12 @@ def open_store(
     return _opened(settings, surroundings, opening, (clock, ids))
 
 
+def clock_for(settings: Settings) -> Clock:
+    """The clock by which sessions are kept: that of the server, where machines share one."""
+    shared = settings.store.url if settings.store.kind == "postgres" else None
+    return clock_of(shared) if shared else SystemClock()
+
+
 async def shared_store(
     settings: Settings, surroundings: Surroundings, clock: Clock, ids: IdSource
 ) -> Store:
@@ -70,7 +76,7 @@ async def shared_store(
         place=str(path) if is_file else store.url or "",
         durability=store.durability,
         state_home=None if home is None else str(home.absolute()),
-        clock=None if isinstance(clock, SystemClock) else id(clock),
+        clock=None if isinstance(clock, TRUE_CLOCKS) else id(clock),
     )
     opening = partial(open_store, settings, surroundings, clock, ids)
     return await STORES.opened(name, path if is_file else None, opening)

@@ -10,7 +10,7 @@ from functools import partial
 from holdfast.app.assembly import Whole
 from holdfast.contract.journal import JournalError
 from holdfast.execution.processes.tenure import Tenure
-from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.clock import TRUE_CLOCKS
 from holdfast.runtime.session_log import SessionLog
 
 _MOST_ENDING_SECONDS = 2.0
@@ -25,7 +25,7 @@ def ending_seconds(lease_seconds: float) -> float:
 def hold_processes(parts: Whole) -> None:
     """Have the processes of a session end with the right to run it."""
     log = parts.log
-    if log is None or not isinstance(parts.clock, SystemClock):
+    if log is None or not isinstance(parts.clock, TRUE_CLOCKS):
         return  # another clock does not tell what time it is for processes
     times = log.right.times
     # More often than the lease has to be renewed: it only is when nobody else has done it.

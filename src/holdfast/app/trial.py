@@ -114,6 +114,10 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         """Whatever ended by itself; None: all runs."""
         return next((name for name, one in self.programs.items() if one.has_ended), None)
 
+    def begin_again(self, name: str) -> None:
+        """Start what ended by itself anew."""
+        self.programs[name] = self.programs[name].begun_again()
+
 
 @asynccontextmanager
 async def trial_in(data_home: Path, worker: Sequence[str]) -> AsyncGenerator[Trial]:

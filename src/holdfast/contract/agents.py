@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar, cast
 import msgspec
 
 from holdfast.contract.delegation import AgentMode
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet, declared_set
 from holdfast.contract.rules import Action, Rule
 
@@ -19,7 +20,18 @@ DEFAULT_RETRIES = 4
 DEFAULT_CONTINUES = 3
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
+MOST_LABEL = 80
+Label = Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_LABEL)]
+"""Of workers of a cluster, and of sessions that are for them alone."""
+RUNS_ON = "runs_on"
+"""Where a session's metadata say which workers of a cluster may run it."""
 _LISTS = ("rules", "roots", "ad_hoc", "subagents", "skills")
+
+
+def label_in(metadata: JsonObject) -> str | None:
+    """The label that a session's metadata name, if they do."""
+    label = metadata.get(RUNS_ON)
+    return label if isinstance(label, str) and label else None
 
 
 class Visibility(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,6 +130,8 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Whether the loop reminds the model of its own list of things to do."""
     tools_off: bool = False
     """Send no tools to the model at all."""
+    runs_on: Label | None = None
+    """The label of the workers of a cluster that run its sessions; None: any of them."""
 
     def __post_init__(self) -> None:
         """What was handed over as a list or a table must not change later."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Sequence
 from datetime import datetime
-from typing import Literal, Protocol, TypeGuard
+from typing import Literal, Protocol, TypeGuard, runtime_checkable
 
 import msgspec
 
@@ -26,6 +26,15 @@ class Clock(Protocol):
 
     def ticks(self) -> int:
         """Nanoseconds from some fixed moment."""
+        ...
+
+
+@runtime_checkable
+class SharedClock(Clock, Protocol):
+    """The clock of a server, as far as it can be told from here."""
+
+    def hear(self, unix_micros: int, /) -> None:
+        """What time it was there, a moment ago."""
         ...
 
 

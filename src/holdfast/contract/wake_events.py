@@ -146,6 +146,8 @@ class WorkspaceKept(Payload, frozen=True, kw_only=True, tag="workspace.kept"):
     """What of them was not in the store yet."""
     left_out: int = 0
     """Sockets, pipes and devices, which are not carried."""
+    working: int = 0
+    """How many go on there behind the run, in the background: what they change is not kept yet."""
 
 
 class WorkspaceStays(Payload, frozen=True, kw_only=True, tag="workspace.stays"):
@@ -167,6 +169,7 @@ class WorkspaceLost(Payload, frozen=True, kw_only=True, tag="workspace.lost"):
     path: str
     """Where the files are that those calls may have changed."""
     calls: int
+    """How many, with what went on in the background."""
 
 
 WAKE_KINDS: tuple[type[Payload], ...] = (

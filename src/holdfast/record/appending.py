@@ -5,7 +5,7 @@ When and how often a desk is written is decided elsewhere.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -92,27 +92,44 @@ def applied(draft: Draft, row: Stored, payload: Payload) -> None:
     project(draft, row, payload)
 
 
-def lease(session_id: str, holder: str, now: int, until: int, desk: Desk) -> Lease:
+class Term(NamedTuple):
+    """For how long a lease is asked for."""
+
+    asked_at: int
+    """By the clock of whoever asks: it counts where the store has none of its own."""
+    micros: int
+
+    def begins(self, desk: Desk) -> int:
+        """From when on, by the clock that all who share the store go by."""
+        return self.asked_at if desk.now is None else desk.now
+
+    def ends(self, desk: Desk) -> int:
+        """Until when."""
+        return self.begins(desk) + self.micros
+
+
+def lease(session_id: str, holder: str, term: Term, desk: Desk) -> Lease:
     """Take the right to run a session, under a new epoch."""
     row = known(session_id, desk)
-    if row.holder is not None and row.until > now:
+    if row.holder is not None and row.until > term.begins(desk):
         raise LeaseHeld(f"session {session_id} is run by {row.holder}", lease_of(row, row.holder))
-    return _taken(row, holder, until, desk)
+    return _taken(row, holder, term, desk)
 
 
-def take_over(lost: Lease, holder: str, until: int, desk: Desk) -> Lease:
+def take_over(lost: Lease, holder: str, term: Term, desk: Desk) -> Lease:
     """Take it from a holder that is known to be gone, if nobody else did."""
     row = known(lost.session_id, desk)
     if row.holder is not None and (row.epoch, row.holder) != (lost.epoch, lost.holder):
         raise LeaseHeld(f"session {row.id} is run by {row.holder}", lease_of(row, row.holder))
-    return _taken(row, holder, until, desk)
+    return _taken(row, holder, term, desk)
 
 
-def renew(held: Lease, until: int, desk: Desk) -> Lease:
+def renew(held: Lease, term: Term, desk: Desk) -> Lease:
     """Keep it for longer."""
     row = known(held.session_id, desk)
     if (row.epoch, row.holder) != (held.epoch, held.holder):
         raise StaleEpoch(f"the lease of session {held.session_id} was lost to {row.holder}")
+    until = term.ends(desk)
     desk.put_session(row._replace(until=until))
     return Lease(session_id=row.id, holder=held.holder, epoch=held.epoch, until_micros=until)
 
@@ -144,6 +161,7 @@ def _begun(wanted: Appending, desk: Desk) -> SessionRow:
     return fresh(wanted.session_id, at, desk.new_number(), wanted.beginning)
 
 
-def _taken(row: SessionRow, holder: str, until: int, desk: Desk) -> Lease:
+def _taken(row: SessionRow, holder: str, term: Term, desk: Desk) -> Lease:
+    until = term.ends(desk)
     desk.put_session(row._replace(epoch=row.epoch + 1, holder=holder, until=until))
     return Lease(session_id=row.id, holder=holder, epoch=row.epoch + 1, until_micros=until)

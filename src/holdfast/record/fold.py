@@ -199,7 +199,9 @@ def _intended(state: SessionState, _row: Stored, _said: CallIntended) -> Session
 
 
 def _kept(state: SessionState, _row: Stored, said: WorkspaceKept) -> SessionState:
-    return replace(state, files=CarriedFiles(snapshot=said.snapshot, path=said.path))
+    return replace(
+        state, files=CarriedFiles(snapshot=said.snapshot, path=said.path, effects=said.working)
+    )
 
 
 def _stays(state: SessionState, _row: Stored, said: WorkspaceStays) -> SessionState:

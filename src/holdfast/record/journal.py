@@ -23,7 +23,7 @@ from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.session_state import urgency
 from holdfast.record import appending, sql
 from holdfast.record.anchors import NO_ANCHORS, Anchors
-from holdfast.record.appending import Appending, SessionWork, lease_of
+from holdfast.record.appending import Appending, SessionWork, Term, lease_of
 from holdfast.record.codec import Chain, Stored, Unwritten, event_of, moment_of, place_in, text_of
 from holdfast.record.group_commit import Committer, GroupCommit
 from holdfast.record.rows import Desk, SessionRow
@@ -144,18 +144,18 @@ class StoreJournal:
 
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
         """Take the right to run it, under a new epoch; LeaseHeld while another has it."""
-        now, until = _until(self._parts.clock, seconds)
-        return await self._do(session_id, partial(appending.lease, session_id, holder, now, until))
+        term = _term(self._parts.clock, seconds)
+        return await self._do(session_id, partial(appending.lease, session_id, holder, term))
 
     async def take_over(self, lost: Lease, holder: str, seconds: float, /) -> Lease:
         """Take it from somebody who is known to be gone; LeaseHeld when another was faster."""
-        until = _until(self._parts.clock, seconds)[1]
-        return await self._do(lost.session_id, partial(appending.take_over, lost, holder, until))
+        term = _term(self._parts.clock, seconds)
+        return await self._do(lost.session_id, partial(appending.take_over, lost, holder, term))
 
     async def renew(self, lease: Lease, seconds: float, /) -> Lease:
         """Keep it for longer; StaleEpoch when it was lost."""
-        until = _until(self._parts.clock, seconds)[1]
-        return await self._do(lease.session_id, partial(appending.renew, lease, until))
+        term = _term(self._parts.clock, seconds)
+        return await self._do(lease.session_id, partial(appending.renew, lease, term))
 
     async def release(self, lease: Lease, /) -> None:
         """Give it back; harmless when it was lost."""
@@ -220,9 +220,8 @@ async def _rows(parts: StoreParts, statement: str, *values: object) -> list[sql.
     return await to_thread.run_sync(parts.reader.rows, statement, values)
 
 
-def _until(clock: Clock, seconds: float) -> tuple[int, int]:
-    now = clock.unix_ns() // 1000
-    return now, now + int(seconds * 1_000_000)
+def _term(clock: Clock, seconds: float) -> Term:
+    return Term(clock.unix_ns() // 1000, int(seconds * 1_000_000))
 
 
 def _is_small(events: Sequence[Unwritten]) -> bool:

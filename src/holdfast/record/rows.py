@@ -159,6 +159,8 @@ class Loads(msgspec.Struct, frozen=True):
     """Whether a session has known a call of this id."""
     new_number: Callable[[], int]
     """A number that no session in the store has."""
+    now: int | None = None
+    """The moment by the store's own clock, in microseconds since 1970; None: it has none."""
 
 
 class Seen:
@@ -181,6 +183,9 @@ class Desk:
 
     def __init__(self, loads: Loads, seen: Seen | None = None) -> None:
         self._loads = loads
+        self.now = loads.now
+        """Not before whatever is done here was asked for, by the clock of a store that many
+        machines share; None: it has no clock of its own."""
         seen = seen or Seen()
         self._sessions = seen.sessions
         self._parts = seen.parts

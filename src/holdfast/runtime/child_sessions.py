@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after
 
+from holdfast.contract.agents import RUNS_ON
 from holdfast.contract.delegation import (
     DELEGATED,
     MOST_DEPTH,
@@ -37,6 +38,7 @@ from holdfast.contract.journal import (
     Session,
     UnknownSession,
 )
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.wakes import WakeEnd
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import Cancel, LoopCaller
@@ -242,11 +244,11 @@ class LastingChildren:
             )
 
     def _created(self, above: str) -> SessionCreated:
-        return msgspec.structs.replace(
-            self._parts.created,
-            parent_id=above,
-            metadata={DELEGATED: True, "depth": self._parts.depth() + 1},
-        )
+        created = self._parts.created
+        metadata: JsonObject = {DELEGATED: True, "depth": self._parts.depth() + 1}
+        if RUNS_ON in created.metadata:  # its files are there
+            metadata[RUNS_ON] = created.metadata[RUNS_ON]
+        return msgspec.structs.replace(created, parent_id=above, metadata=metadata)
 
     def _log(self) -> SessionLog:
         if self._parts.log is None:

@@ -44,8 +44,10 @@ class HeldLease:
         """How long it lasts."""
         self.lease: Lease | None = None
         """The one that is held."""
-        self.renew_at = 0
-        """From when on it has to be renewed, in nanoseconds since 1970."""
+        self.asked_at = 0
+        """When the one that is held was asked for, in ticks: it lasts from then on at least."""
+        self.renew_at: int | None = None
+        """From when on it has to be renewed, in ticks."""
         self.in_doubt = False
         """It was asked for, and nobody has heard what became of it."""
         self.kept: Kept | None = None
@@ -54,13 +56,13 @@ class HeldLease:
     @property
     def is_due(self) -> bool:
         """Whether it has to be renewed."""
-        return self._clock.unix_ns() > self.renew_at
+        return self.renew_at is None or self._clock.ticks() > self.renew_at
 
     @property
     def has_run_out(self) -> bool:
         """Whether it was held, and its time is over."""
-        lease = self.lease
-        return lease is not None and self._clock.unix_ns() > lease.until_micros * 1000
+        lasted = self._clock.ticks() - self.asked_at
+        return self.lease is not None and lasted > int(self.times.lease_seconds * 1e9)
 
     async def take(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
         """Take the right to run it; LeaseHeld, unless whoever has it is gone."""
@@ -94,8 +96,8 @@ class HeldLease:
             return await journal.take_over(held.lease, self._holder, self.times.lease_seconds)
 
     def _keep(self, lease: Lease, asked: int) -> Lease:
-        self.lease = lease
+        self.lease, self.asked_at = lease, asked
         if self.kept is not None:
             self.kept(asked, self.times.lease_seconds)
-        self.renew_at = self._clock.unix_ns() + int(self.times.heartbeat_seconds * 1e9)
+        self.renew_at = self._clock.ticks() + int(self.times.heartbeat_seconds * 1e9)
         return lease

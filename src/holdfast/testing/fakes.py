@@ -35,6 +35,10 @@ class FakeClock:
         self._now += timedelta(seconds=seconds)
         self._ticks += int(seconds * 1_000_000_000)
 
+    def set_to(self, moment: datetime) -> None:
+        """Somebody puts the wall clock right; no time passes by that."""
+        self._now = moment
+
     def now(self) -> datetime:
         """The time it was set to."""
         return self._now

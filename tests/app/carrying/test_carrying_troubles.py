@@ -1,5 +1,6 @@
 """Workspaces that travel, where something goes wrong: kills, a store that is away, a full disk."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,14 +9,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from app.carrying.machines import DONE, Machine, files_of, looked, printed, runs, told
+from app.carrying.machines import DONE, Machine, bounded, files_of, looked, printed, runs, say, told
 from this_tree import this_tree
 
 from holdfast.app import carrying, copies
+from holdfast.app.agent_session import AgentSession
 from holdfast.app.run_replaying import replay_run
+from holdfast.app.settings import Settings
 from holdfast.contract.journal import JournalUnavailable, JournalUnusable
 from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost
-from holdfast.execution.files import unpacking
+from holdfast.execution.files import packing, unpacking
 from holdfast.record.postgres.carried import PostgresCarried
 from holdfast.runtime.session_log import SessionLog
 
@@ -227,3 +230,60 @@ async def test_a_copy_that_somebody_put_a_link_in_place_of_is_made_again(
     assert (elsewhere / "file").read_text() == "1\n"
     assert (copy / "file").read_text() == "2\n"
     assert copies.identity(str(copy / "none")) is None
+
+
+async def test_what_goes_on_in_the_background_behind_a_run_is_told_to_be_lost_with_its_machine(
+    one: Machine, two: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert carrying.is_carried(one.settings)  # it is loaded from here on
+    monkeypatch.setattr(carrying, "_working", lambda _parts: 1)
+    session = await one.begun(runs("echo 1 > file"), DONE)
+    monkeypatch.undo()
+    kept = (await told(one, session, WorkspaceKept))[-1]
+    assert (kept.working, (await files_of(one, session)).effects) == (1, 1)
+    await two.goes_on(session, DONE)
+    (lost,) = await told(two, session, WorkspaceLost)
+    assert lost.calls == 1
+    assert (await files_of(two, session)).effects == 0
+
+
+async def run_of(session: AgentSession) -> None:
+    async for _ in session.run():
+        pass
+
+
+async def test_a_workspace_that_is_gone_is_made_again_as_it_was_kept(
+    one: Machine, two: Machine
+) -> None:
+    session = await one.begun(runs("echo 1 > file"), DONE)
+    async with two.opened(runs("echo 2 > file"), DONE) as hf:
+        await say(hf, session)
+        opened = await hf.new_session(session=session)
+        with pytest.MonkeyPatch.context() as patched:
+            packed = packing.Packing.batches
+
+            def gone(look: packing.Packing, stored: frozenset[str]) -> Any:
+                shutil.rmtree(two.copy(session))
+                return packed(look, stored)
+
+            patched.setattr(packing.Packing, "batches", gone)
+            await run_of(opened)
+        await opened.close()
+    await two.goes_on(session, runs("cat file"), DONE)
+    assert printed(two.model) == "1\n"
+    assert len(await told(two, session, WorkspaceLost)) == 1
+
+
+async def test_a_place_for_copies_that_cannot_be_written_is_told(
+    settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    nowhere = bounded(settings, workspaces_folder=str(tmp_path / "file"), workspace_bytes=1000)
+    one = Machine(nowhere, tmp_path / "one")
+    session = await one.begun(DONE)
+    end = await one.goes_on(session, DONE)
+    assert (end.executed, end.reason) == (False, "lease_contended")
+    assert "cannot be made again in" in str(end.problem)
+    (one.workspace / "big").write_bytes(bytes(2000))
+    with pytest.raises(JournalUnusable, match=r"cluster\.workspaces_folder"):
+        await one.begun(DONE)

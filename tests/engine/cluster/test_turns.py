@@ -18,7 +18,7 @@ from holdfast.engine.cluster.dead import Dead
 from holdfast.engine.cluster.door import NatsServers
 from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.link import Link, linked
-from holdfast.engine.cluster.subjects import WakeSubject
+from holdfast.engine.cluster.subjects import CLASSES, WakeSubject
 from holdfast.engine.cluster.sweeping import Sweeper
 from holdfast.engine.cluster.tenants import ClusterPace, Tenant
 from holdfast.runtime.clock import SystemClock
@@ -335,3 +335,28 @@ async def test_a_run_that_queues_its_next_one_is_run_again_in_time(link: Link) -
             await until(lambda: len(runner.order) == 2)
             assert CLOCK.now() >= due[0]
         assert (await store.session("ses_1")).state.wakes == ()
+
+
+async def test_a_server_that_says_too_early_that_there_is_nothing_is_not_believed(
+    link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may not have seen yet what it has kept."""
+    client, hastily = link.client, list(range(len(CLASSES)))
+    publish = client.publish
+
+    async def published(
+        subject: str, body: bytes = b"", /, *, reply: str = "", headers: Mapping[str, str]
+    ) -> None:
+        if b"no_wait" in body and hastily:
+            hastily.pop()
+            nothing = {"Status": "404", "Description": "No Messages"}
+            await publish(reply, b"", headers=nothing)
+            return
+        await publish(subject, body, reply=reply, headers=headers)
+
+    monkeypatch.setattr(client, "publish", published)
+    async with stores(1) as (store,):
+        await store.create("ses_1", [CREATED, WORD])
+        engine = ClusterEngine(link, [tenant("one", store)], CLOCK, SELDOM)
+        assert await engine.run_until_idle() == 1
+    assert not hastily

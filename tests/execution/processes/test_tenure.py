@@ -14,6 +14,10 @@ from holdfast.execution.processes.tenure import Tenure
 LATER = 3600.0
 
 
+def since_boot() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 async def nothing() -> None:
     """Nobody puts it off."""
 
@@ -32,9 +36,9 @@ async def test_what_runs_ends_at_the_moment_and_nothing_begins_behind_it(
     tenure = Tenure(nothing, LATER)
     async with opened(tmp_path, kind) as ground:
         tenure.include(ground.warden)
-        tenure.hold(time.monotonic() + LATER)
+        tenure.hold(since_boot() + LATER)
         running = await begun(ground)
-        tenure.hold(time.monotonic() + 0.05)
+        tenure.hold(since_boot() + 0.05)
         await running
         await until_empty(ground.workspace)
         assert ground.warden.lost
@@ -54,10 +58,10 @@ async def test_it_is_put_off_as_long_as_anything_runs(tmp_path: Path, kind: str)
 
     async def put_off() -> None:
         asked.append(time.monotonic())
-        tenure.hold(time.monotonic() + LATER)
+        tenure.hold(since_boot() + LATER)
 
     tenure = Tenure(put_off, 0.01)
-    tenure.hold(time.monotonic() + LATER)
+    tenure.hold(since_boot() + LATER)
     async with opened(tmp_path, kind) as ground:
         tenure.include(ground.warden)
         await asyncio.sleep(0.05)
@@ -90,7 +94,7 @@ async def test_it_is_put_off_as_long_as_anything_runs(tmp_path: Path, kind: str)
 async def test_before_it_is_known_all_may_run(tmp_path: Path, held: bool) -> None:
     tenure = Tenure(nothing, LATER)
     if held:
-        tenure.hold(time.monotonic() + LATER)
+        tenure.hold(since_boot() + LATER)
     async with opened(tmp_path, "unconfined") as ground:
         tenure.include(ground.warden)
         await ground.run("touch done")

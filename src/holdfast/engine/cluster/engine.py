@@ -34,6 +34,7 @@ _TROUBLE_SECONDS = 1.0
 _KEEPS = 4
 """How often it is said that a hint is in hand, in the time that a silent worker keeps it."""
 _LONG_SECONDS = 3600.0
+_MOMENT_SECONDS = 0.01
 _MOST_DUE = 1000
 
 
@@ -48,12 +49,12 @@ class ClusterEngine:
         self._tenants = tuple(tenants)
         self._clock = clock
         self._pace = pace
-        self._announcers = [Announcer(link, one, clock, pace) for one in tenants]
+        self._announcers = [Announcer(link, one, one.clock or clock, pace) for one in tenants]
         self._sweepers = [
-            Sweeper(link, tenant, announcer, clock)
+            Sweeper(link, tenant, announcer, tenant.clock or clock)
             for tenant, announcer in zip(tenants, self._announcers, strict=True)
         ]
-        attending = {one.name: Attending(link, one, clock, pace) for one in tenants}
+        attending = {one.name: Attending(link, one, one.clock or clock, pace) for one in tenants}
         self._hands = Hands(attending, pace.concurrency, clock, self._ring)
         labels = tuple(dict.fromkeys((*pace.labels, ANY)))
         named = tuple(one.name for one in tenants)
@@ -134,11 +135,13 @@ class ClusterEngine:
             if not self._hands.is_empty:
                 await self._hands.wait_for_end()
             elif was_empty and not any([await one.tell_untold() for one in self._announcers]):
-                return
+                if not await self._lanes.have_more():
+                    return
+                await sleep(_MOMENT_SECONDS)
 
     async def _tell_due(self, tenant: Tenant, announcer: Announcer, told: frozenset[str]) -> None:
         """Whatever is due and was told once: its hint may be lost, or wait for another moment."""
-        now = self._clock.unix_ns() // 1000
+        now = (tenant.clock or self._clock).unix_ns() // 1000
         await announcer.tell_again(
             one
             for one in await tenant.journal.due(now, limit=_MOST_DUE)

@@ -34,6 +34,7 @@ class Lane(msgspec.Struct, eq=False):
     tenant: str
     kind: Class
     consumer: str
+    subject: str
     left: int = 0
     """Of what was asked for and waited for: how many may still come."""
     waits_until: int = 0
@@ -121,6 +122,18 @@ class Lanes:
         had_all, lane.left = lane.left == 0, 0
         return had_all
 
+    async def have_more(self) -> bool:
+        """Whether the stream has hints that nobody was handed. LinkError.
+
+        A server that has taken one may say for a moment that there is none.
+        """
+        names, link = self._streams.names, self._link
+        for lane in self.all:
+            handed_out = await link.handed_out(names.wakes, lane.consumer)
+            if await link.next(names.wakes, lane.subject, handed_out) is not None:
+                return True
+        return False
+
     async def wait_at(self, lane: Lane, seconds: float) -> None:
         """Have its next hint come by itself. LinkError."""
         seconds = max(seconds, len(self.all) / _LANES_A_SECOND)
@@ -173,5 +186,5 @@ class Lanes:
             for kind in CLASSES:
                 for label in self._streams.labels:
                     consumer = names.consumer(tenant, kind, label)
-                    yield Lane(number, tenant, kind, consumer)
+                    yield Lane(number, tenant, kind, consumer, names.lane(tenant, kind, label))
                     number += 1

@@ -47,6 +47,14 @@ class _KeptAnswer(_Answer, frozen=True):
     message: Kept | None = None
 
 
+class _Delivered(msgspec.Struct, frozen=True):
+    stream_seq: int = 0
+
+
+class _ConsumerAnswer(_Answer, frozen=True):
+    delivered: _Delivered = _Delivered()
+
+
 class _Unkept(Exception):
     """The server said no."""
 
@@ -127,6 +135,14 @@ class Link:
     async def next(self, stream: str, subject: str, after: int) -> Kept | None:
         """The first message of a subject behind a number."""
         return await self._kept(stream, {"next_by_subj": subject, "seq": after + 1})
+
+    async def handed_out(self, stream: str, consumer: str) -> int:
+        """The number of the last message that a consumer has handed to anybody."""
+        try:
+            found = await self._api(f"CONSUMER.INFO.{stream}.{consumer}", {}, _ConsumerAnswer)
+        except _Unkept as problem:
+            raise LinkError(f"NATS does not say what it handed out ({problem})") from None
+        return found.delivered.stream_seq
 
     async def remove(self, stream: str, number: int) -> None:
         """Take one message out; harmless where it is gone."""

@@ -6,6 +6,7 @@ A part of a name is written as one token of a subject, whatever it holds, and re
 import re
 from typing import Final, Literal, NamedTuple
 
+from holdfast.contract.agents import label_in
 from holdfast.contract.session_state import SessionState, urgency
 
 Class = Literal["word", "high", "normal", "low"]
@@ -15,8 +16,6 @@ CLASSES: Final[tuple[Class, ...]] = ("word", "high", "normal", "low")
 _BY_NAME: Final[dict[str, Class]] = {one: one for one in CLASSES}
 ANY = "any"
 """The label of a session that every worker runs."""
-LABEL_KEY = "runs_on"
-"""What of a session's metadata names the label that its worker must have."""
 MOST_BYTES = 255
 """Of a part of a name."""
 
@@ -70,8 +69,7 @@ def class_of(state: SessionState, by_micros: int) -> Class:
 
 def label_of(state: SessionState) -> str:
     """Which workers may run it: those of its label, or any."""
-    label = state.metadata.get(LABEL_KEY)
-    return label if isinstance(label, str) and label else ANY
+    return label_in(state.metadata) or ANY
 
 
 class Names:

@@ -4,6 +4,7 @@ import msgspec
 
 from holdfast.contract.journal import Journal
 from holdfast.contract.outbox import Outbox
+from holdfast.contract.ports import Clock
 from holdfast.contract.wakes import WakeRunner
 from holdfast.engine.cluster.streams import ACK_SECONDS
 
@@ -15,6 +16,8 @@ class Tenant(msgspec.Struct, frozen=True, kw_only=True):
     journal: Journal
     outbox: Outbox
     runner: WakeRunner
+    clock: Clock | None = None
+    """By which its times are kept; None: by that of the engine."""
 
 
 class ClusterPace(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 _KEEPER = """
@@ -34,6 +35,7 @@ class KeptProgram:
         self, argv: Sequence[str], log: Path, more: Mapping[str, str], ends_by: str = "TERM"
     ) -> None:
         """Begin it. ``more``: variables beside ours. ``ends_by``: the signal that ends it."""
+        self._again = partial(KeptProgram, argv, log, more, ends_by)
         handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
         with os.fdopen(handle, "wb") as out:
             self._keeper = subprocess.Popen(
@@ -51,6 +53,11 @@ class KeptProgram:
     def has_ended(self) -> bool:
         """Whether it ended, by itself or not."""
         return self._keeper.poll() is not None
+
+    def begun_again(self) -> "KeptProgram":
+        """The same anew, once this one has ended. What a killed shell left behind is ended, too."""
+        self.end(0)
+        return self._again()
 
     def end(self, seconds: float) -> bool:
         """Have it end; whether it did so in order. After so long it is killed. Blocking."""

@@ -27,7 +27,7 @@ class Tenure:
         self._asking: Delayed | None = None
 
     def hold(self, until: float) -> None:
-        """All may run until then, in seconds of the monotonic clock that all processes share."""
+        """All may run until then, in seconds since the machine was started."""
         self._until = until
         for warden in self._living():
             warden.live_until(until)

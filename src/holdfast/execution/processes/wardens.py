@@ -85,8 +85,8 @@ class Warden:
         self._hung_up = True
 
     def live_until(self, moment: float) -> None:
-        """It ends all and itself then, unless it hears of a later moment before: in seconds of the
-        monotonic clock, which is the same for all processes, however late this is heard."""
+        """It ends all and itself then, unless it hears of a later moment before: in seconds
+        since the machine was started, the same for all processes, however late it is heard."""
         with suppress(Hungup, OSError):
             wire.send(self._line, {"until": moment})
 

@@ -28,6 +28,7 @@ from holdfast.execution.warden.spawner import Spawner
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _STACK = 256 * 1024
+_LONGEST_MS = 1000.0
 
 
 class Lines(NamedTuple):
@@ -126,6 +127,10 @@ def _listener() -> socket.socket:
     return listener
 
 
+def _now() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
 class Warden:
     """Opens spawners until told to stop."""
 
@@ -148,7 +153,7 @@ class Warden:
         poll = select.poll()
         poll.register(self._line, select.POLLIN)
         poll.register(self._runtime, select.POLLIN)
-        while self._deadline is None or time.monotonic() < self._deadline:
+        while self._deadline is None or _now() < self._deadline:
             for file, _ in poll.poll(self._left()):
                 if file == self._runtime:
                     return
@@ -157,7 +162,8 @@ class Warden:
     def _left(self) -> float | None:
         if self._deadline is None:
             return None
-        return max(0.0, (self._deadline - time.monotonic()) * 1000)
+        # No longer than that: it is not counted while the machine sleeps, and the deadline is.
+        return min(_LONGEST_MS, max(0.0, (self._deadline - _now()) * 1000))
 
     def _obey(self) -> None:
         message, files = receive(self._line)

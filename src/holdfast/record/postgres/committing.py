@@ -14,6 +14,7 @@ from psycopg import errors
 from psycopg.pq import TransactionStatus
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.ports import SharedClock
 from holdfast.record.group_commit import Work, result_of
 from holdfast.record.postgres.connection import PostgresConnections
 from holdfast.record.postgres.desk import desk_on, session_of, write
@@ -41,8 +42,10 @@ _Found = dict[int, object | Exception]
 class PostgresCommitter:
     """Does works in one transaction, on a connection of its own that is made again when lost."""
 
-    def __init__(self, connections: PostgresConnections) -> None:
+    def __init__(self, connections: PostgresConnections, clock: SharedClock | None = None) -> None:
+        """``clock``: hears what time it is at the server, whose clock leases are kept by then."""
         self._connections = connections
+        self._clock = clock
         self._connection: PatientConnection | None = connections.connect()
         self._held: set[str | None] = set()
         """Sessions that were waited for in vain: nobody else is to wait for them again."""
@@ -121,7 +124,7 @@ class PostgresCommitter:
     def _together(self, batch: _Batch, seconds: float) -> _Found:
         connection = self._connected()
         with connection.transaction():
-            desk = desk_on(connection, batch.values(), seconds)
+            desk = desk_on(connection, batch.values(), seconds, self._clock)
             found = {number: result_of(work, desk) for number, work in batch.items()}
             write(desk, connection)
         return found

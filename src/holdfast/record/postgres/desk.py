@@ -6,14 +6,16 @@ for each other in a circle.
 
 from collections.abc import Iterable
 
+from holdfast.contract.ports import SharedClock
 from holdfast.record import sql
 from holdfast.record.appending import Appending, SessionWork
 from holdfast.record.group_commit import Work
 from holdfast.record.postgres.patience import Connection
-from holdfast.record.postgres.statements import query
+from holdfast.record.postgres.statements import NOW, query
 from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
 
-_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', %s, true)"
+_BEGIN = f"SELECT set_config('lock_timeout', %s, true), {NOW}"
+"""Locks are waited for afterwards: a lease is never taken too early."""
 _LOCKED = f"{sql.SESSION.replace('id = ?', 'id = ANY(?)')} ORDER BY id FOR UPDATE"
 _NUMBER = "SELECT nextval('holdfast.session_numbers')"
 _PARTS = sql.PART.replace(
@@ -27,10 +29,21 @@ def session_of(work: Work[Desk]) -> str | None:
     return work.session_id if isinstance(work, Appending | SessionWork) else None
 
 
-def desk_on(connection: Connection, works: Iterable[Work[Desk]], lock_seconds: float) -> Desk:
-    """A desk with the rows that works are going to ask for, locked and read at once."""
+def desk_on(
+    connection: Connection,
+    works: Iterable[Work[Desk]],
+    lock_seconds: float,
+    clock: SharedClock | None = None,
+) -> Desk:
+    """A desk with the rows that works are going to ask for, locked and read at once.
+
+    ``clock`` hears what time it is here, and leases are kept by that; None: by whoever asks.
+    """
     wanted = sorted({name for name in map(session_of, works) if name is not None})
-    sessions = {row.id: row for row in _locked(connection, wanted, lock_seconds)}
+    now, rows = _locked(connection, wanted, lock_seconds)
+    sessions = {row.id: row for row in rows}
+    if clock is not None:
+        clock.hear(now)
     places = {
         (call.message_id, call.part)
         for row in sessions.values()
@@ -60,14 +73,18 @@ def desk_on(connection: Connection, works: Iterable[Work[Desk]], lock_seconds: f
         (number,) = one(_NUMBER) or (1,)
         return number
 
-    return Desk(Loads(session, part, has_event, was_called, new_number))
+    here = None if clock is None else now
+    return Desk(Loads(session, part, has_event, was_called, new_number, here))
 
 
-def _locked(connection: Connection, wanted: list[str], lock_seconds: float) -> Iterable[SessionRow]:
+def _locked(
+    connection: Connection, wanted: list[str], lock_seconds: float
+) -> tuple[int, Iterable[SessionRow]]:
     with connection.pipeline():
-        connection.execute(_LOCK_TIMEOUT, (f"{int(lock_seconds * 1000)}ms",))
+        begun = connection.execute(_BEGIN, (f"{int(lock_seconds * 1000)}ms",))
         found = connection.execute(query(_LOCKED), (wanted,))
-    return map(sql.session_of, found.fetchall())
+    (_, now), *_ = begun.fetchall()
+    return now, map(sql.session_of, found.fetchall())
 
 
 def _parts(connection: Connection, places: set[tuple[str, int]]) -> Iterable[PartRow]:

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from holdfast.contract.ports import Clock, IdSource
+from holdfast.contract.ports import Clock, IdSource, SharedClock
 from holdfast.record import sql
 from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.codec import Chain
@@ -29,8 +29,9 @@ def open_postgres(
 ) -> Store:
     """Open it, and make its tables where there are none. Blocking; JournalUnavailable."""
     connections = PostgresConnections(url)
+    shared = clock if isinstance(clock, SharedClock) else None
     try:
-        committer = PostgresCommitter(connections)
+        committer = PostgresCommitter(connections, shared)
     except BaseException:
         connections.close()
         raise
@@ -38,7 +39,7 @@ def open_postgres(
     parts = StoreParts(committer, reader, chain, clock, ids, quick=False, anchors=anchors)
     versions = partial(_versions, url, clock, ids)
     store = store_of(parts, PostgresIndex(connections), PostgresBroom(connections), versions)
-    outbox, carried = PostgresOutbox(connections), partial(PostgresCarried, connections)
+    outbox, carried = PostgresOutbox(connections, shared), partial(PostgresCarried, connections)
     return store._replace(outbox=outbox, carried=carried)
 
 

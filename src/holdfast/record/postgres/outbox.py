@@ -6,14 +6,16 @@ from typing import LiteralString
 from anyio import to_thread
 
 from holdfast.contract.journal import JournalUnusable, Session
+from holdfast.contract.ports import SharedClock
 from holdfast.contract.session_state import due_micros, urgency
 from holdfast.record import sql
 from holdfast.record.journal import session_of
 from holdfast.record.owner import Owner
 from holdfast.record.postgres.connection import PostgresConnections
-from holdfast.record.postgres.statements import query
+from holdfast.record.postgres.statements import NOW, query
 
 _SESSIONS = f"SELECT {sql.SESSION_COLUMNS} FROM chat_sessions"
+_NOW = f"SELECT {NOW}"
 _NOBODY_RUNS_IT = "(holder IS NULL OR until <= ?)"
 _UNTOLD = (
     f"{_SESSIONS} WHERE due <= ? AND announced IS NULL AND {_NOBODY_RUNS_IT}"
@@ -44,8 +46,10 @@ was told of another due moment than by now may have replaced what was told of th
 class PostgresOutbox:
     """On connections that are borrowed, in threads."""
 
-    def __init__(self, connections: PostgresConnections) -> None:
+    def __init__(self, connections: PostgresConnections, clock: SharedClock | None = None) -> None:
+        """``clock``: hears what time it is at the server."""
         self._connections = connections
+        self._clock = clock
         self._owner = Owner()
 
     async def untold(
@@ -76,7 +80,13 @@ class PostgresOutbox:
     def _read(self, statement: str, values: Sequence[object]) -> list[Session]:
         self._owner.check()
         with self._connections.borrowed() as connection:
-            rows = connection.execute(query(statement), values).fetchall()
+            with connection.pipeline():
+                begun = connection.execute(_NOW)
+                found = connection.execute(query(statement), values)
+            ((now,),) = begun.fetchall()
+            rows = found.fetchall()
+        if self._clock is not None:
+            self._clock.hear(now)
         sessions = map(_readable, rows)
         return [session for session in sessions if session is not None]
 

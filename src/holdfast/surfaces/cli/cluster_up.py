@@ -20,6 +20,9 @@ from holdfast.surfaces.cli.screen import Screen
 
 _FAILED = 1
 _LOOK_SECONDS = 0.5
+_OFTEN = 5
+_OFTEN_SECONDS = 60.0
+"""What ends so often in that time is not started again."""
 
 
 def up(arguments: Namespace, screen: Screen) -> int:
@@ -45,8 +48,11 @@ async def _up(worker: list[str], screen: Screen, *, as_json: bool) -> int:
             try:
                 async with trial_in(data_home(variables()), worker) as trial:
                     _tell(trial, screen, as_json=as_json)
-                    ended = await _first_end(trial)
-                    screen.remark(f"{ended} ended by itself; see {trial.folder / ended}.log")
+                    ended = await _tend(trial, screen)
+                    screen.remark(
+                        f"{ended} ends again and again, so all is ended;"
+                        f" see {trial.folder / ended}.log"
+                    )
             except ConfigurationError as problem:
                 unusable = problem
             group.cancel_scope.cancel()
@@ -58,10 +64,22 @@ async def _up(worker: list[str], screen: Screen, *, as_json: bool) -> int:
     return 0
 
 
-async def _first_end(trial: Trial) -> str:
-    while (name := trial.ended()) is None:  # noqa: ASYNC110 - a program that ends tells nobody
+async def _tend(trial: Trial, screen: Screen) -> str:
+    """Start again what ends by itself; what does so again and again is returned."""
+    ends: dict[str, list[float]] = {}
+    while True:
         await anyio.sleep(_LOOK_SECONDS)
-    return name
+        name = trial.ended()
+        if name is None:
+            continue
+        now = anyio.current_time()
+        before = [moment for moment in ends.get(name, []) if moment > now - _OFTEN_SECONDS]
+        if len(before) == _OFTEN:
+            return name
+        ends[name] = [*before, now]
+        screen.remark(f"{name} ended by itself and is started again; see {trial.folder / name}.log")
+        await anyio.sleep(len(before))  # what it left behind may have to end first
+        trial.begin_again(name)
 
 
 async def _heed_signals(scope: anyio.CancelScope, screen: Screen) -> None:

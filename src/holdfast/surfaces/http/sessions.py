@@ -5,6 +5,7 @@ import msgspec
 from holdfast.app import ingress, session_store
 from holdfast.app.control.client import NoSocket, RefusedRequest, Unreachable, owner_of
 from holdfast.app.user_events import take_user_event
+from holdfast.contract.agents import Label
 from holdfast.contract.archive import SessionQuery
 from holdfast.contract.envelope import Repair
 from holdfast.contract.events import SessionStatus
@@ -75,6 +76,8 @@ class NewSession(Body, frozen=True, kw_only=True):
     model: str | None = None
     workspace: str | None = None
     """Where it works; the server's own place by default."""
+    runs_on: Label | None = None
+    """The label of the workers of a cluster that run it; the agent's by default."""
 
 
 async def begin_session(asked: Asked[Query, NewSession]) -> SessionRow:
@@ -84,7 +87,9 @@ async def begin_session(asked: Asked[Query, NewSession]) -> SessionRow:
         raise Problem(422, "the message is empty; say what the session is to do")
     async with house.at(wanted.workspace) as holdfast:
         agent = house.agent_called(wanted.agent)
-        session = await holdfast.new_session(agent=agent, model=wanted.model)
+        session = await holdfast.new_session(
+            agent=agent, model=wanted.model, runs_on=wanted.runs_on
+        )
         try:
             if wanted.message is not None:
                 await session.send(wanted.message)
