@@ -119,14 +119,14 @@ def is_marked(home: Path) -> bool:
 
 def used(home: Path) -> None:
     """Somebody uses what is here, or is about to."""
-    with suppress(FileNotFoundError):
+    with suppress(OSError):  # it is told once it is wanted
         os.utime(home)
 
 
 def unused(folder: Path, before_ns: int) -> list[Path]:
     """What nobody used since then."""
     found: list[Path] = []
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         for home in folder.iterdir():
             with suppress(FileNotFoundError):
                 if home.stat().st_mtime_ns < before_ns:
