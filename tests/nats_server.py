@@ -48,9 +48,9 @@ class NatsNode:
         self._port = port
         self._folder = folder
         self._keeper: subprocess.Popen[bytes] | None = None
+        self._text = _NODE.format(name=name, port=port, folder=folder)
         folder.mkdir()
-        text = _NODE.format(name=name, port=port, folder=folder)
-        (folder / "nats.conf").write_text(text + more, "utf-8")
+        self._tell(more)
 
     def start(self) -> None:
         with (self._folder / "log").open("ab") as log:
@@ -71,9 +71,17 @@ class NatsNode:
             keeper.communicate(b"keep\n")
             (self._folder / "pid").unlink(missing_ok=True)
 
+    def told(self, more: str) -> None:
+        """From now on it goes by this."""
+        self._tell(more)
+        os.kill(self._number(), signal.SIGHUP)
+
     def pause(self) -> None:
         """Leave it as if its machine stood still, until it goes on."""
         os.kill(self._number(), signal.SIGSTOP)
+        threads = Path(f"/proc/{self._number()}/task")
+        while any(b") T " not in one.read_bytes() for one in threads.glob("*/stat")):
+            time.sleep(0.001)
 
     def go_on(self) -> None:
         os.kill(self._number(), signal.SIGCONT)
@@ -92,6 +100,9 @@ class NatsNode:
                 return connection.recv(4) == b"INFO"
         except OSError:
             return False
+
+    def _tell(self, more: str) -> None:
+        (self._folder / "nats.conf").write_text(self._text + more, "utf-8")
 
     def _number(self) -> int:
         return int((self._folder / "pid").read_text("ascii"))

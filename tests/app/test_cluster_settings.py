@@ -66,6 +66,17 @@ def test_secrets_are_known_as_such_and_never_shown(tmp_path: Path) -> None:
         assert secret not in shown
 
 
+def test_a_token_in_an_address_is_a_secret_and_no_address_is_shown(tmp_path: Path) -> None:
+    text = (
+        '[engine]\nkind = "cluster"\n[cluster]\nservers = ["nats://t0ken-of-all@10.0.0.1:4222"]\n'
+    )
+    settings = settings_in(tmp_path, text)
+    around = surroundings_of_this_process(settings, environment={})
+    assert "t0ken-of-all" in around.secrets
+    assert around.bus is not None
+    assert "t0ken-of-all" not in f"{servers_of(settings)!r} {around.bus!r}"
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Generator
+from pathlib import Path
 
 import anyio
 import pytest
 from command import Cli
+from identities import Operator, credentials
 from nats_server import NatsServers, running_nats
 
 from holdfast.contract.events import SessionCreated, UserMessage
@@ -70,7 +72,7 @@ def test_the_dead_are_listed_and_those_that_are_named_are_run_again(
 
 
 def test_doctor_says_what_a_cluster_lacks(
-    cli: Cli, nats: NatsServers, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, nats: NatsServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     postgres = ("--set", "store.kind=postgres", "--set", "store.url=postgresql://x@127.0.0.1:1/x")
     fleet = ("--set", "engine.kind=cluster")
@@ -88,6 +90,17 @@ def test_doctor_says_what_a_cluster_lacks(
     ((status, step),) = found(*there)
     assert (status, "store.kind = 'postgres'" in step) == ("FAIL", True)
     assert [status for status, _ in found(*postgres, *there)] == ["OK", "WARN", "WARN"]
+    far = "store.url=postgresql://x:p@10.0.0.9:1/x"
+    for url, steps in ((f"{far}?sslmode=verify-full", 0), (f"{far}?sslmode=require", 1), (far, 1)):
+        said = found(*postgres, *there, "--set", url)
+        assert len([step for _, step in said if "sslmode=verify-full" in step]) == steps
+    key = tmp_path / "worker.creds"
+    credentials(Operator().with_streams(), key)
+    named = ("--set", f"cluster.credentials_file={key}")
+    key.chmod(0o644)
+    assert ("WARN", f"chmod 600 {key}") in found(*postgres, *there, *named)
+    key.chmod(0o600)
+    assert [status for status, _ in found(*postgres, *there, *named)] == ["OK", "WARN", "WARN"]
     monkeypatch.setattr(client, "CONNECT_SECONDS", 0.3)
     gone = ("--set", 'cluster.servers=["nats://127.0.0.1:1"]')
     ((status, step),) = found(*postgres, *gone)

@@ -28,7 +28,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.app.store import shared_store
 from holdfast.contract.agents import Agent, RunLimits, label_in
-from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
+from holdfast.contract.journal import Journal, JournalError, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.session_state import SessionState, is_bound
@@ -260,7 +260,7 @@ class OpenedAgents:
         *,
         forever: bool,
     ) -> int:
-        """Run the sessions of agents that are due; how many wakes were executed."""
+        """Run the sessions of agents that are due; how many wakes were executed. JournalError."""
         runs = engines.Runs(
             parts=self._parts,
             store=await self.all_sessions(),
@@ -269,7 +269,7 @@ class OpenedAgents:
             told=told,
             meter=meter,
         )
-        executed = 0
+        executed, broken = 0, None
         async with engines.opened_engine(runs) as engine, create_task_group() as group:
             self._engines.append(engine)
             group.start_soon(stay_joined, self._parts.surroundings)
@@ -280,9 +280,13 @@ class OpenedAgents:
                 group.start_soon(_stopped_by, engine, until)
             try:
                 executed = await (_forever(engine) if forever else engine.run_until_idle())
+            except JournalError as problem:
+                broken = problem  # by itself, and not in a group of what went wrong
             finally:
                 self._engines.remove(engine)
                 group.cancel_scope.cancel()
+        if broken is not None:
+            raise broken
         return executed
 
     async def all_sessions(self) -> Store:

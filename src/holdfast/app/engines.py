@@ -15,8 +15,10 @@ from holdfast.app.fleet import announcing, check_fleet, is_clustered, opened_lin
 from holdfast.app.meter import Meter, metered
 from holdfast.app.other_projects import OpenProject
 from holdfast.app.settings import Settings
+from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock
 from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
+from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.tenants import ClusterPace, Tenant
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
@@ -84,7 +86,17 @@ async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
         if runs.meter is not None:
             runs.meter.ready = lambda: link.client.is_connected
         pace = ClusterPace(concurrency=settings.engine.concurrency, labels=settings.cluster.labels)
-        yield ClusterEngine(link, tenants, runs.parts.clock, pace)
+        yield _Worker(link, tenants, runs.parts.clock, pace)
+
+
+class _Worker(ClusterEngine):
+    """For those who know no NATS: that it cannot be asked is a JournalUnavailable."""
+
+    async def run_until_idle(self) -> int:
+        try:
+            return await super().run_until_idle()
+        except LinkError as problem:
+            raise JournalUnavailable(str(problem)) from None
 
 
 def _tenant(runs: Runs, name: str, store: Store, wake: WakeRunner, clock: Clock) -> Tenant:

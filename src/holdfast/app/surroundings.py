@@ -47,6 +47,9 @@ _PASSED_ON = ("PATH", "HOME", "LANG")
 _PASSWORD_IN_URL = late_pattern(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
 """The password of an address such as a database's, under whatever name it stands."""
 
+_TOKEN_OF_NATS = late_pattern(r"(?:nats|tls)://([^/\s:@]+)@")
+"""What stands where a user would, where NATS knows no user."""
+
 _PASSWORD_AS_PARAMETER = late_pattern(r"\bpassword\s*=\s*'?([^&\s']+)")
 """The other ways to write it for PostgreSQL."""
 
@@ -105,6 +108,8 @@ def _written(settings: Settings) -> dict[str, str]:
                 found[f"MODEL_{name}_{key}_SECRET"] = _without_scheme(value)
     if settings.cluster.password:
         found["CLUSTER_PASSWORD"] = settings.cluster.password
+    tokens = filter(None, map(_TOKEN_OF_NATS.match, settings.cluster.servers))
+    found.update({f"CLUSTER_{number}_TOKEN": one[1] for number, one in enumerate(tokens)})
     return {key: value for key, value in found.items() if "${" not in value}
 
 

@@ -236,7 +236,11 @@ async def test_what_goes_on_in_the_background_behind_a_run_is_told_to_be_lost_wi
     one: Machine, two: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert carrying.is_carried(one.settings)  # it is loaded from here on
-    monkeypatch.setattr(carrying, "_working", lambda _parts: 1)
+
+    def one_goes_on(_parts: object) -> int:
+        return 1
+
+    monkeypatch.setattr(carrying, "_working", one_goes_on)
     session = await one.begun(runs("echo 1 > file"), DONE)
     monkeypatch.undo()
     kept = (await told(one, session, WorkspaceKept))[-1]

@@ -113,3 +113,31 @@ async def test_where_no_server_is_that_is_said(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("holdfast.engine.cluster.client.CONNECT_SECONDS", 0.2)
     with pytest.raises(BusUnavailable, match="no NATS server can be reached"):
         await bus_place(NatsServers(servers=("nats://127.0.0.1:1",))).opened()
+
+
+async def test_what_cannot_be_said_or_heard_is_told(nats: Running) -> None:
+    (url,) = nats.urls
+    async with connected(url) as opened:
+        with pytest.raises(BusUnavailable, match="payload"):
+            await opened.bus.publish("somewhere", b"x" * 2_000_000)
+        with pytest.raises(BusUnavailable, match="subject"):
+            await opened.bus.subscribe("no subject", lambda _subject, _data: None)
+
+
+async def test_a_server_that_stands_still_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("holdfast.engine.cluster.bus._ANSWER_SECONDS", 0.2)
+    with running_nats() as servers:
+        async with connected(servers.urls[0]) as opened:
+            servers.nodes[0].pause()
+            try:
+                with pytest.raises(BusUnavailable, match="answers in time"):
+                    await opened.bus.subscribe("somewhere", lambda _subject, _data: None)
+            finally:
+                servers.nodes[0].go_on()
+            heard = anyio.Event()
+            await opened.bus.subscribe("there", lambda _subject, _data: heard.set())
+            await opened.bus.publish("there", b"")
+            with anyio.fail_after(PATIENCE):
+                await heard.wait()

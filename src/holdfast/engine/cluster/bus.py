@@ -4,6 +4,7 @@ How its connection is made and kept alive is not known here.
 """
 
 from functools import partial
+from hashlib import sha256
 
 from anyio import CancelScope, Event, fail_after
 
@@ -91,7 +92,8 @@ async def opened_bus(servers: door.NatsServers) -> OpenedBus:
 
 def bus_place(servers: door.NatsServers) -> BusPlace:
     """The bus of these servers. Nothing is joined before somebody is to be reached."""
-    name = " ".join((servers.namespace, *servers.servers))
+    told = "\n".join((servers.namespace, servers.user or "", *servers.servers))
+    name = sha256(told.encode()).hexdigest()  # addresses may hold passwords
     return BusPlace(name, servers.namespace, partial(opened_bus, servers))
 
 

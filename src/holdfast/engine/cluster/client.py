@@ -1,21 +1,21 @@
-"""The client of NATS as we use it: the one module that knows it.
+"""A connection to NATS as we use it.
 
 A lost connection is made again for ever; meanwhile, what is said waits, and what is asked fails
 when its time is over.
 """
 
 import logging
-import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from anyio import fail_after
-from nats.aio.client import Client as Nats
+from anyio import CancelScope, fail_after, move_on_after
 from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError
 
-from holdfast.engine.cluster.door import Ends, Heard, Hears, LinkError, NatsServers
+from holdfast.engine.cluster.door import Denied, Ends, Heard, Hears, LinkError, NatsServers
+from holdfast.engine.cluster.guarded import DENIED, GuardedNats, said_for_good, told_in_lines
+from holdfast.engine.cluster.identity import check_user, has_bare_seed, tls_of, wants_tls
 
 _log = logging.getLogger("holdfast")
 
@@ -25,8 +25,11 @@ _RECONNECT_SECONDS = 0.25
 _PING_SECONDS = 5
 """A server that stands still is noticed after two unanswered ones."""
 _CLOSE_SECONDS = 3.0
-_REFUSED = "uthorization"
 _GONE = (Error, OSError, TimeoutError)
+_NOWHERE = (
+    "no NATS server can be reached ({}); start one, or correct servers, user and certificates of"
+    " [cluster]"
+)
 
 
 async def connect(servers: NatsServers, came_back: Callable[[], None]) -> "NatsClient":
@@ -41,28 +44,41 @@ class NatsClient:
 
     def __init__(self, came_back: Callable[[], None]) -> None:
         self._came_back = came_back
-        self._nats = Nats()
+        self._nats = GuardedNats()
         self._problem = ""
+        self._tries_left = 0
+        """How many more servers may say no for good before that is believed; 0: it is connected."""
         self._is_closing = False
+        self._asking: dict[str, set[CancelScope]] = {}
+        """What is asked now, by subject as a server complains of it."""
+        self._complained: set[str] = set()
 
     async def connect(self, servers: NatsServers) -> None:
         """For the first time; LinkError."""
+        self._tries_left = len(servers.servers)
         try:
-            with fail_after(CONNECT_SECONDS):
-                await self._nats.connect(**self._options(servers))
+            check_user(servers)
+            options = self._options(servers)
+            with told_in_lines(), fail_after(CONNECT_SECONDS):
+                await self._nats.connect(**options)
+        except LinkError:
+            await self._leave()
+            raise
         except ImportError as problem:
+            await self._leave()
             raise LinkError(
                 f"a credentials file needs a package more ({problem});"
-                " install it with: pip install 'nats-py[nkeys]'"
+                " install it with: pip install 'holdfast[cluster]'"
             ) from None
         except (*_GONE, ValueError) as problem:
-            with suppress(Exception):  # it was never open: nothing is lost
-                await self._nats.close()
-            told = self._problem or str(problem) or "it did not answer"
-            raise LinkError(
-                f"no NATS server can be reached ({told}); start one, or correct servers, user"
-                " and certificates of [nats]"
-            ) from None
+            await self._leave()
+            told = self._problem or _words(problem)
+            raise LinkError(_NOWHERE.format(told)) from None
+        except BaseException:
+            self._nats.forget_transport()
+            raise
+        finally:
+            self._tries_left = 0
 
     @property
     def is_connected(self) -> bool:
@@ -76,16 +92,25 @@ class NatsClient:
     async def request(
         self, subject: str, body: bytes, headers: Mapping[str, str], seconds: float, /
     ) -> Heard:
-        """Ask, and wait for the answer; LinkError."""
+        """Ask, and wait for the answer; LinkError, Denied."""
+        scope = CancelScope()
+        asking = self._asking.setdefault(subject.lower(), set())
+        asking.add(scope)
         try:
-            found = await self._nats.request(
-                subject, body, timeout=seconds, headers={**headers} or None
-            )
+            with scope:
+                found = await self._nats.request(
+                    subject, body, timeout=seconds, headers={**headers} or None
+                )
+                return _heard(found)
         except NoRespondersError:
             raise LinkError(f"nobody answers at {subject}") from None
         except _GONE as problem:
             raise _said(problem) from None
-        return _heard(found)
+        finally:
+            asking.discard(scope)
+            if not asking:
+                self._asking.pop(subject.lower(), None)
+        raise Denied(f"NATS does not let this machine publish to {subject}; let its user do so")
 
     async def publish(
         self, subject: str, body: bytes = b"", /, *, reply: str = "", headers: Mapping[str, str]
@@ -118,20 +143,33 @@ class NatsClient:
     async def close(self) -> None:
         """Say what was to be said, and go."""
         self._is_closing = True
-        with suppress(*_GONE):
-            with fail_after(_CLOSE_SECONDS):
+        try:
+            with suppress(*_GONE), move_on_after(_CLOSE_SECONDS):
                 await self._nats.flush()
-        with suppress(*_GONE):
+        finally:
+            with suppress(*_GONE), move_on_after(_CLOSE_SECONDS, shield=True):
+                await self._nats.close()
+            self._nats.forget_transport()
+
+    async def _leave(self) -> None:
+        """It was never open: nothing is lost."""
+        self._is_closing = True
+        self._nats.forget_transport()
+        with suppress(Exception), move_on_after(_CLOSE_SECONDS, shield=True):
             await self._nats.close()
 
     def _options(self, servers: NatsServers) -> dict[str, Any]:
+        self._nats.only_tls = wants_tls(servers)
+        self._nats.credentials_file = file = servers.credentials_file
+        is_bare = file is not None and has_bare_seed(file)
         return {
             "servers": list(servers.servers),
             "name": servers.name,
             "user": servers.user,
             "password": servers.password,
-            "user_credentials": servers.credentials_file,
-            "tls": _tls(servers),
+            "user_credentials": None if is_bare else file,
+            "nkeys_seed": file if is_bare else None,
+            "tls": tls_of(servers),
             "inbox_prefix": f"{servers.namespace}.inbox",
             "connect_timeout": _ONE_CONNECT_SECONDS,
             "reconnect_time_wait": _RECONNECT_SECONDS,
@@ -144,9 +182,36 @@ class NatsClient:
         }
 
     async def _on_error(self, problem: Exception) -> None:
-        # That it is not let in says more than the connection that ends behind it.
-        if _REFUSED not in self._problem:
+        denied = DENIED.search(str(problem))
+        if denied is not None:
+            self._on_denial(denied[1], denied[2])
+            return
+        told = said_for_good(problem)
+        if told is None:
             self._problem = _words(problem)
+        elif self._tries_left > 0:
+            self._tries_left -= 1
+            if self._tries_left == 0:
+                raise LinkError(told)
+        elif not self._is_closing:
+            self._complain(told, told)
+
+    def _on_denial(self, what: str, subject: str) -> None:
+        asking = self._asking.get(subject, ())
+        for scope in asking:
+            scope.cancel()
+        if asking:
+            return  # whoever asked says so
+        kind = ".".join(subject.split(".")[:4])
+        doing = "publish" if what == "publish" else "subscribe"
+        told = f"NATS does not let this machine {doing} to {subject}; let its user do so"
+        self._complain(f"{doing} {kind}", told)
+
+    def _complain(self, about: str, told: str) -> None:
+        """Once: it would be said again with every try."""
+        if about not in self._complained:
+            self._complained.add(about)
+            _log.warning("%s", told if told.isprintable() else ascii(told))
 
     async def _on_loss(self) -> None:
         if self._is_closing:
@@ -155,16 +220,8 @@ class NatsClient:
 
     async def _on_return(self) -> None:
         _log.warning("the connection to NATS is there again")
+        self._complained.clear()
         self._came_back()
-
-
-def _tls(servers: NatsServers) -> ssl.SSLContext | None:
-    if servers.ca_file is None and servers.cert_file is None:
-        return None
-    context = ssl.create_default_context(cafile=servers.ca_file)
-    if servers.cert_file is not None:
-        context.load_cert_chain(servers.cert_file, servers.key_file)
-    return context
 
 
 def _heard(message: Msg) -> Heard:
@@ -182,4 +239,6 @@ def _said(problem: Exception) -> LinkError:
 
 def _words(problem: Exception) -> str:
     """What it says: names of servers, and never a password."""
+    if isinstance(problem, TimeoutError):
+        return "there was no answer in time"
     return str(problem) or type(problem).__name__

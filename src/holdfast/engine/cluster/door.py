@@ -15,6 +15,10 @@ class LinkError(Exception):
     """NATS could not be told or asked, and what to do."""
 
 
+class Denied(LinkError):
+    """NATS does not let this machine say that."""
+
+
 class NatsServers(msgspec.Struct, frozen=True, kw_only=True):
     """Where NATS is, and as whom one comes. Addresses may hold passwords: they are never shown."""
 
@@ -33,6 +37,10 @@ class NatsServers(msgspec.Struct, frozen=True, kw_only=True):
     """As the servers list it."""
     replicas: int = 1
     """How many servers keep each message."""
+
+    def __repr__(self) -> str:
+        """Without addresses, users and passwords."""
+        return f"NatsServers(namespace={self.namespace!r}, ...)"
 
 
 class Heard(msgspec.Struct, frozen=True):

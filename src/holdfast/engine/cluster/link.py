@@ -11,8 +11,8 @@ from typing import TypeVar
 import msgspec
 from anyio import Lock, fail_after, sleep
 
-from holdfast.engine.cluster.door import Client, LinkError, NatsServers, connected
-from holdfast.engine.cluster.streams import EXISTS, NOT_YET, Streams
+from holdfast.engine.cluster.door import Client, Denied, LinkError, NatsServers, connected
+from holdfast.engine.cluster.streams import EXISTS, NOT_YET, Streams, asked_instead
 from holdfast.engine.cluster.subjects import Names, UnusableName
 
 TELL_SECONDS = 20.0
@@ -119,6 +119,8 @@ class Link:
             while True:
                 try:
                     await self._asked(subject, body, _Answer, headers, _ONE_SECONDS)
+                except Denied:
+                    raise
                 except (LinkError, _Unkept) as found:
                     problem = str(found)
                 else:
@@ -155,7 +157,10 @@ class Link:
         async with self._making:
             for name, subject, config in streams.wanted():
                 if name not in self._made:
-                    await self._make(subject, config)
+                    try:
+                        await self._make(subject, config)
+                    except Denied:
+                        await self._look_for(name, subject)
                     self._made.add(name)
 
     def on_return(self, listener: Callable[[], None], /) -> None:
@@ -179,6 +184,8 @@ class Link:
                         return
                     if found.problem.err_code not in NOT_YET:
                         break
+                except Denied:
+                    raise
                 except LinkError as found:
                     problem = str(found)
                 else:
@@ -188,6 +195,17 @@ class Link:
             f"NATS makes no stream or consumer ({problem}); see that JetStream is on and that its"
             " user may"
         )
+
+    async def _look_for(self, name: str, subject: str) -> None:
+        """Whoever may make none goes on with what others made; LinkError where nobody did."""
+        try:
+            await self._api(asked_instead(subject), {}, _Answer)
+        except _Unkept as problem:
+            raise LinkError(
+                f"NATS has no {name} ({problem}) and does not let this machine make it; have it"
+                " made once by: holdfast worker --once, as a user who may, with the same tenants"
+                " and labels"
+            ) from None
 
     async def _kept(self, stream: str, asked: Mapping[str, object]) -> Kept | None:
         try:

@@ -78,3 +78,9 @@ class Streams(msgspec.Struct, frozen=True):
             "max_ack_pending": _MOST_UNANSWERED,
         }
         return {"stream_name": self.names.wakes, "action": "", "config": config}
+
+
+def asked_instead(made: str) -> str:
+    """Where it is asked for whether there is what would be made there."""
+    kind, _, *names = made.split(".")
+    return ".".join((kind, "INFO", *names[: 1 if kind == "STREAM" else 2]))

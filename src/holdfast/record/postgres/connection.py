@@ -74,6 +74,10 @@ _AT_THE_DOOR = (
     ('database ".*" does not exist', "create the database with: createdb"),
     ("too many clients|slots are reserved", "raise its max_connections, or end other clients"),
     ("the database system is", "try again in a moment"),
+    (
+        "SSL|certificate",
+        "correct sslmode, sslrootcert and the host of the URL, or the certificate of the server",
+    ),
     ("", "start the server, or correct host and port of the URL"),
 )
 """A refused connection has no code, only words: which, and what to do; the first that fits."""

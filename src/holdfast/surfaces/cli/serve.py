@@ -8,7 +8,7 @@ could not begin otherwise.
 from argparse import Namespace, RawDescriptionHelpFormatter
 from functools import partial
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import anyio
 from anyio import sleep_forever
@@ -25,7 +25,7 @@ from holdfast.surfaces.cli.runners import runner_of
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.serving_words import LOOPBACK, address_in, token_from
 from holdfast.surfaces.cli.stores import with_a_store
-from holdfast.surfaces.cli.working import BROKEN, worded
+from holdfast.surfaces.cli.working import BROKEN, lone, worded
 
 # Sibling surfaces are loaded by their names: none of them knows another.
 _SERVER = "holdfast.surfaces.http.server"
@@ -95,21 +95,13 @@ def run(arguments: Namespace, screen: Screen) -> int:
     except BROKEN as problem:
         return worded(problem, screen, as_json=False)
     except ExceptionGroup as group:
-        if not isinstance(problem := _lone(group), BROKEN):
+        if not isinstance(problem := lone(group), BROKEN):
             raise
         return worded(problem, screen, as_json=False)
     except OSError as problem:
         reason = problem.strerror or problem
         raise UsageError(f"--port {arguments.port}: {reason}; choose another port") from None
     return 0
-
-
-def _lone(problem: Exception) -> Exception:
-    """What went wrong, where that is one thing: it came out of tasks within tasks."""
-    if not isinstance(problem, ExceptionGroup):
-        return problem
-    group = cast("ExceptionGroup[Exception]", problem)
-    return _lone(group.exceptions[0]) if len(group.exceptions) == 1 else group
 
 
 async def _served(

@@ -27,7 +27,7 @@ from holdfast.surfaces.cli.runners import runner_of
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.serving_words import LOOPBACK, address_in
 from holdfast.surfaces.cli.stores import with_a_store
-from holdfast.surfaces.cli.working import BROKEN, worded
+from holdfast.surfaces.cli.working import BROKEN, lone, worded
 
 _EXAMPLES = """\
 examples:
@@ -82,6 +82,10 @@ def run(arguments: Namespace, screen: Screen) -> int:
         with_a_store(opened.configuration.settings)
         return anyio.run(partial(_worked, arguments, opened, screen, where))
     except BROKEN as problem:
+        return worded(problem, screen, as_json=False)
+    except ExceptionGroup as group:
+        if not isinstance(problem := lone(group), BROKEN):
+            raise
         return worded(problem, screen, as_json=False)
 
 

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import cast
 
 import anyio
 import msgspec
@@ -87,6 +88,14 @@ UNUSABLE = (
     ToolDefinitionError,
 )
 """What an operator has to put right first."""
+
+
+def lone(problem: Exception) -> Exception:
+    """What went wrong, where that is one thing: it came out of tasks within tasks."""
+    if not isinstance(problem, ExceptionGroup):
+        return problem
+    group = cast("ExceptionGroup[Exception]", problem)
+    return lone(group.exceptions[0]) if len(group.exceptions) == 1 else group
 
 
 def worded(problem: Exception, screen: Screen, *, as_json: bool) -> int:
