@@ -135,6 +135,19 @@ def test_a_session_goes_on_with_its_files_on_whatever_machine_and_after_a_kill(
     assert machines("one", "audit", "verify").status == 0
 
 
+@pytest.mark.timeout(60)
+def test_a_person_goes_on_where_the_folder_that_it_was_begun_in_is_not(machines: Machines) -> None:
+    session = machines.begun(asks("bash", command="echo one > file"), says("Done."))
+    script(machines.folder, asks("bash", command="cat file; pwd"), says("I looked."))
+    answer = machines("two", "resume", session, "Look.", "--json")
+    assert answer.status == 0, answer.err
+    told = [one["event"] for one in lines_of(answer) if one["kind"] == "event"]
+    (envelope,) = (one["envelope"] for one in told if one["type"] == "call.settled")
+    assert envelope["result"]["stdout"] == f"one\n{machines.copy('two', session)}\n"
+    elsewhere = machines("two", "resume", session, "--set", "cluster.workspaces=shared")
+    assert (elsewhere.status, "is no directory any more" in elsewhere.err) == (2, True)
+
+
 def _wait_for(file: Path, content: str) -> None:
     until = time.monotonic() + PATIENCE
     while not (file.exists() and file.read_text("utf-8") == content):

@@ -18,17 +18,22 @@ from holdfast.app.carrying import (
     beating,
     carried_store,
     copies_folder,
+    is_carried,
     opened_store,
 )
 from holdfast.app.holders import is_gone, lives_elsewhere, new_holder
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.settings import Settings
 from holdfast.app.store import session_log
+from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.carried import CarriedStore
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalError, LeaseHeld, UnknownSession
 from holdfast.contract.session_state import CarriedFiles, SessionState
 from holdfast.contract.wake_events import WorkspaceLost
 from holdfast.execution.files import carried_list, packing, unpacking
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.session_log import SessionLog
 
 _ELSEWHERE = (
@@ -68,6 +73,18 @@ async def bring(ground: Ground, session_id: str) -> Brought:
         journal = await log.journal()
         state = (await journal.session(session_id)).state
         return await beating(log, lambda: _brought(_Bringing(ground, log, store), state))
+
+
+async def brought_to(settings: Settings, session_id: str) -> str | None:
+    """Where the files of a session are on this machine from here on; None: they are not carried.
+
+    As `bring`, for whoever has nothing open yet.
+    """
+    if not is_carried(settings):
+        return None
+    clock = SystemClock()
+    around = surroundings_of_this_process(settings)
+    return (await bring(Ground(settings, around, clock, TimeIds(clock)), session_id)).path
 
 
 class _Bringing(NamedTuple):
