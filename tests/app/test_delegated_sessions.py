@@ -73,7 +73,10 @@ async def begun(hf: Holdfast) -> str:
 
 async def test_what_a_session_delegates_is_run_where_its_files_are(tmp_path: Path) -> None:
     model = by_whom([DELEGATES, "Delegated."], ["Done."])
-    given = options(tmp_path, model) | {"agent": Agent(id="lead", runs_on="region-north")}
+    given: dict[str, Any] = {
+        **options(tmp_path, model),
+        "agent": Agent(id="lead", runs_on="region-north"),
+    }
     async with Holdfast(**given) as hf:
         (made,) = await said(hf, await begun(hf), ChildCreated)
         child = await state(hf, made.child_session_id)

@@ -134,6 +134,18 @@ async def test_a_tenants_session_of_another_project_is_run_under_the_rules_of_it
     assert [end.session_id for end in ends if end.executed] == [session]
 
 
+async def test_a_machine_with_another_key_is_no_worker(settings: Settings, tmp_path: Path) -> None:
+    """What it signed could not be verified by any other."""
+    model = script(tmp_path, says("Done."))
+    await begun(settings, tmp_path, model)
+    stranger = Surroundings(data_home=tmp_path / "data", state_home=tmp_path / "elsewhere")
+    async with opened(settings, tmp_path, model, surroundings=stranger) as hf:
+        with pytest.raises(ConfigurationError, match=r"journal\.key of this machine is not"):
+            await hf.run_due()
+    async with opened(settings, tmp_path, model) as hf:
+        assert await hf.run_due() == 1
+
+
 async def test_what_is_written_down_is_told_at_once(settings: Settings) -> None:
     journal = FakeJournal(SystemClock())
     await journal.create("due", [SessionCreated(agent_id="kit"), UserMessage(message="go")])

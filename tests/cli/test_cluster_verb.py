@@ -15,6 +15,7 @@ import pytest
 from agent_scripts import lines_of, says, script
 from command import HOLDFAST, Cli
 
+from holdfast._version import __version__
 from holdfast.app import trial
 from holdfast.engine.cluster import client
 from holdfast.execution.processes.kept_programs import KeptProgram
@@ -93,6 +94,8 @@ def _is_well(cli: Cli) -> None:
     status = json.loads(cli("cluster", "status", "--json").out)
     assert status["ok"]
     assert [len(one["keepers"]) for one in status["streams"]] == [3, 3]
+    assert [one["version"] for one in status["workers"]] == [__version__] * 2
+    assert (status["silent"], {one["concurrency"] for one in status["workers"]}) == ([], {8})
     assert {one["urgency"] for one in status["lanes"]} == {"word", "high", "normal", "low"}
     assert "holdfast-wakes" in cli("cluster", "status").out
     assert json.loads(cli("cluster", "dead", "--json").out) == {"dead": []}

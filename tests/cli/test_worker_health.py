@@ -1,10 +1,12 @@
 """`holdfast worker --health`: what is asked over HTTP, and what is answered."""
 
+import socket
 from pathlib import Path
 
 import anyio
 import pytest
 from command import Cli
+from prometheus_client.parser import text_string_to_metric_families
 
 from holdfast.app.meter import Meter
 from holdfast.surfaces.cli.health import answering
@@ -29,6 +31,13 @@ async def _got(port: int, path: str) -> str:
     return await _said(port, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
 
 
+def _read_by_prometheus(text: str) -> dict[tuple[str, str], float]:
+    """Each sample with the kind of its family, as Prometheus reads them; all are explained."""
+    families = list(text_string_to_metric_families(text))
+    assert all(one.documentation for one in families)
+    return {(one.name, family.type): one.value for family in families for one in family.samples}
+
+
 async def test_it_lives_is_ready_or_not_and_tells_what_it_counted() -> None:
     meter = Meter()
     async with answering(LOCAL, 0, meter) as port:
@@ -41,6 +50,16 @@ async def test_it_lives_is_ready_or_not_and_tells_what_it_counted() -> None:
         metrics = await _got(port, "/metrics")
         assert "Content-Type: text/plain; version=0.0.4" in metrics
         assert "\nholdfast_worker_runs_total 0\n" in metrics
+        meter.runs, meter.waits, meter.waited_seconds, meter.in_hand = 3, 2, 1.5, 1
+        _, _, text = (await _got(port, "/metrics")).partition("\r\n\r\n")
+        assert _read_by_prometheus(text) == {
+            ("holdfast_worker_runs_total", "counter"): 3.0,
+            ("holdfast_worker_runs_in_vain_total", "counter"): 0.0,
+            ("holdfast_worker_in_hand", "gauge"): 1.0,
+            ("holdfast_worker_ready", "gauge"): 1.0,
+            ("holdfast_worker_wake_wait_seconds_sum", "summary"): 1.5,
+            ("holdfast_worker_wake_wait_seconds_count", "summary"): 2.0,
+        }
         meter.drain()
         assert (await _got(port, "/readyz")).endswith("it ends\n")
 
@@ -70,6 +89,11 @@ def test_the_worker_listens_while_it_runs(cli: Cli, home: Path) -> None:
     assert answer.status == 0, answer.err
     assert "answers at http://127.0.0.1:" in answer.err
     assert cli("worker", "--once", "--health", "nowhere").status == 2
+    with socket.create_server((LOCAL, 0)) as taken:
+        port = str(taken.getsockname()[1])
+        busy = cli("worker", "--once", "--health", port)
+    assert (busy.status, f"--health {LOCAL}:{port}: " in busy.err) == (2, True)
+    assert "choose another port" in busy.err
     wrong = cli("worker", "--once", "--concurrency", "none")
     assert wrong.status == 2
     assert "engine.concurrency" in wrong.err

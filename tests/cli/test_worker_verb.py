@@ -159,6 +159,27 @@ def test_whoever_is_asked_to_end_finishes_what_runs(cli: Cli, work: Path, home: 
 
 
 @pytest.mark.measured
+def test_whoever_takes_too_long_to_end_stops_and_the_next_one_goes_on(
+    cli: Cli, work: Path, home: Path
+) -> None:
+    session = begun(cli, work, asks("todo", todos=[]), says("Never said.", seconds=60.0))
+    with worker(home, "--drain", "0.5s") as process:
+        said_in(process, "running what is due")
+        cli("sessions", "send", session, "Take your time.")
+        wait_until(cli, session, "output-available")
+        process.send_signal(signal.SIGTERM)
+        said_in(process, "what runs is finished")
+        said_in(process, "stopping what runs")
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+    script(work.parent, says("Here I am."))
+    (end,) = lines_of(cli("worker", "--once", "--json"))
+    assert (end["session_id"], end["response"]) == (session, "Here I am.")
+    wrong = cli("worker", "--drain", "soon")
+    assert (wrong.status, "--drain" in wrong.err) == (2, True)
+
+
+@pytest.mark.measured
 def test_whoever_is_asked_twice_stops_it_and_the_next_one_goes_on(
     cli: Cli, work: Path, home: Path
 ) -> None:

@@ -6,27 +6,37 @@ Which sessions there are, and how one is run, is not known here.
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from platform import node
 from typing import Any
 
 import msgspec
+from anyio import to_thread
 
+from holdfast._version import __version__
 from holdfast.app.assembly import Whole
 from holdfast.app.fleet import announcing, check_fleet, is_clustered, opened_link
+from holdfast.app.holders import this_process
+from holdfast.app.ledger import is_signed_elsewhere
 from holdfast.app.meter import Meter, metered
 from holdfast.app.other_projects import OpenProject
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock
 from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.tenants import ClusterPace, Tenant
+from holdfast.engine.cluster.tenants import ClusterPace, Tenant, Who
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
 from holdfast.record.store import Store
 
 EndTold = Callable[[WakeEnd], None]
 """Hears how a run ended."""
 
+_ANOTHER_KEY = (
+    "the journal.key of this machine is not the one that signed what is kept, so that its sessions"
+    " could not be verified any more; put the one of the other machines in its place"
+)
 _NOT_OF_A_TENANT = ("settings", "session", "agent", "flow", "above", "keep_outputs")
 """What is of the sessions of one store alone."""
 
@@ -74,6 +84,8 @@ async def opened_engine(runs: Runs) -> AsyncGenerator[Engine]:
 @asynccontextmanager
 async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
     check_fleet(settings)
+    if await to_thread.run_sync(is_signed_elsewhere, settings, runs.parts.surroundings):
+        raise ConfigurationError(_ANOTHER_KEY)
     async with AsyncExitStack() as stack:
         link = await stack.enter_async_context(opened_link(settings))
         own = runs.parts.clock
@@ -86,7 +98,8 @@ async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
         if runs.meter is not None:
             runs.meter.ready = lambda: link.client.is_connected
         pace = ClusterPace(concurrency=settings.engine.concurrency, labels=settings.cluster.labels)
-        yield _Worker(link, tenants, runs.parts.clock, pace)
+        who = Who(name=this_process(), host=node(), version=__version__)
+        yield _Worker(link, tenants, runs.parts.clock, pace, who)
 
 
 class _Worker(ClusterEngine):

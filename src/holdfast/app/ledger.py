@@ -22,7 +22,7 @@ from holdfast.record.absent import AbsentStore
 from holdfast.record.anchor_form import Anchor, anchor_name, is_missed
 from holdfast.record.anchors import read_anchors
 from holdfast.record.archive import called
-from holdfast.record.codec import Chain, is_genuine
+from holdfast.record.codec import Chain, Stored, is_genuine
 from holdfast.record.decisions import Decision, decisions
 from holdfast.record.journal import Reader, stored_events
 from holdfast.record.postgres.door import read_postgres
@@ -134,6 +134,19 @@ def missed(settings: Settings, surroundings: Surroundings) -> int:
         anchors = _anchors(anchor_folder(settings, surroundings))
         kept = {anchor_name(str(row[0])) for row in reader.rows(sql.ALL_SESSION_IDS, ())}
     return sum(name not in kept for name in _missable(anchors))
+
+
+def is_signed_elsewhere(settings: Settings, surroundings: Surroundings) -> bool:
+    """Whether events are kept, and the key that signs here vouches neither for the first nor for
+    the last of them: it is another one than that of other machines. Blocking; JournalError."""
+    if surroundings.state_home is None:
+        return False
+    with _reading(settings, surroundings) as reader:
+        rows = [Stored(*row[:10]) for row in reader.rows(sql.EDGE_EVENTS, ())]
+    if not rows:
+        return False
+    chain = Chain(_key(settings, surroundings))
+    return not any(is_genuine(row, chain) for row in rows)
 
 
 def decided(settings: Settings, surroundings: Surroundings, name: str | None) -> Iterator[Decision]:

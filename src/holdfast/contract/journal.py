@@ -46,6 +46,10 @@ class JournalUnusable(JournalUnavailable):
     """It stays so until a person does what it says: trying again does not help."""
 
 
+class TooNew(JournalUnusable):
+    """A newer holdfast wrote it: that one can go on with it, this one cannot."""
+
+
 class LeaseHeld(JournalError):
     """Somebody runs the session, and is not late."""
 

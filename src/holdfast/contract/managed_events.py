@@ -87,7 +87,9 @@ MANAGED_KINDS: tuple[type[Payload], ...] = (
 )
 
 
-class ManagedState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ManagedState(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """What a session's events say of its setup and its outcome, for whoever looks from outside."""
 
     outcome_title: str | None = None

@@ -93,7 +93,7 @@ class Grade(msgspec.Struct, frozen=True, kw_only=True):
     next_suggested_tool: Step | None = None
 
 
-class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether what was done may be shared."""
 
     status: EvaluationStatus
@@ -105,7 +105,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     next_suggested_tool: Step | None = None
 
 
-class EvaluationRecord(msgspec.Struct, frozen=True, kw_only=True):
+class EvaluationRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An evaluation, as it was at the end of a wake."""
 
     evaluated_at: str

@@ -1,6 +1,7 @@
 """Where a session stands, as its events tell it: the sum of a journal, small enough to be kept.
 
-Values only. How events add up to them is `record`'s to know.
+Values only. How events add up to them is `record`'s to know. What is kept is read as it is or not
+at all: whoever left out what a newer program wrote would lose it with the next event.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -24,7 +25,9 @@ Runner = Literal["somebody", "nobody", "gone"]
 """Who runs a session: somebody, as far as can be told; nobody; or one who ended without a word."""
 
 
-class ConfirmationRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ConfirmationRequest(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """A tool that a person has to confirm before it runs."""
 
     id: str
@@ -38,7 +41,9 @@ class ConfirmationRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaul
     """The event that answered it."""
 
 
-class CustomRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CustomRequest(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """A tool that somebody outside has to run."""
 
     id: str
@@ -54,7 +59,9 @@ _AT_IT = frozenset({"asked", "answered", "intended", "replied"})
 """Stages in which whoever runs the session has the next step."""
 
 
-class OpenCall(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
+class OpenCall(
+    msgspec.Struct, frozen=True, omit_defaults=True, array_like=True, forbid_unknown_fields=True
+):
     """A call that has no answer yet."""
 
     message_id: str
@@ -70,7 +77,9 @@ class OpenCall(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True)
     """The session below that waits for a person in its place."""
 
 
-class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ChatCursor(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """Where the next part of the conversation goes."""
 
     messages: int = 0
@@ -86,7 +95,9 @@ class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The last message was broken off: pieces that still come belong to nothing."""
 
 
-class CarriedFiles(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CarriedFiles(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """What is kept of the files of a workspace that is carried."""
 
     snapshot: str | None = None
@@ -99,7 +110,9 @@ class CarriedFiles(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Calls that began to run since then."""
 
 
-class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SessionState(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """The sum of a session's events."""
 
     agent_id: str | None = None

@@ -181,7 +181,9 @@ WAKE_KINDS: tuple[type[Payload], ...] = (
 CARRIED_KINDS: tuple[type[Payload], ...] = (WorkspaceKept, WorkspaceStays, WorkspaceLost)
 
 
-class QueuedWake(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class QueuedWake(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """A run that is to come, as it stands in the queue."""
 
     id: str

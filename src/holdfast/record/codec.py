@@ -17,7 +17,7 @@ import msgspec
 
 from holdfast.contract.event_kinds import KINDS
 from holdfast.contract.events import Event, Payload
-from holdfast.contract.journal import JournalError
+from holdfast.contract.journal import JournalError, TooNew
 from holdfast.contract.json_value import JsonObject
 
 Upcast = Callable[[JsonObject], JsonObject]
@@ -41,6 +41,10 @@ _decoders = {name: msgspec.json.Decoder(kind) for name, kind in _known.items()}
 
 class UnreadableEvent(JournalError):
     """An event that this program cannot read, or must not."""
+
+
+class NewerEvent(UnreadableEvent, TooNew):
+    """One of a kind or version that only a newer holdfast knows."""
 
 
 class Stored(NamedTuple):
@@ -192,7 +196,7 @@ def micros_of(moment: datetime) -> int:
 def _payload(row: Stored) -> Payload:
     kind = _known.get(row.type)
     if kind is None or row.version > kind.VERSION:
-        raise UnreadableEvent(
+        raise NewerEvent(
             f"event {row.sequence} of session {row.session_id} is a {row.type!r} of version"
             f" {row.version}, which this holdfast does not know; it was written by a newer one:"
             " update holdfast to read this session"

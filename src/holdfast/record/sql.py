@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from holdfast.contract.event_kinds import MAKES_RUNNABLE
-from holdfast.contract.journal import JournalUnusable
+from holdfast.contract.journal import JournalUnusable, TooNew
 from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import Stored
 from holdfast.record.rows import Brief, Desk, PartRow, SessionRow, brief_of
@@ -87,6 +87,11 @@ LAST_EVENTS = (
     f"{_TOLD_EVENTS} WHERE chat_sessions.id = ? AND place > {FIRST} + ? AND place < {FIRST} + ?"
     " {more} ORDER BY place DESC LIMIT ?"
 )
+EDGE_EVENTS = (
+    f"{_TOLD_EVENTS} WHERE place IN ((SELECT min(place) FROM events), (SELECT max(place) FROM"
+    f" events)) AND number = place / {SPAN}"
+)
+"""The first one of the first session, and the last one of the newest."""
 EVENT_AT = (
     "SELECT events.id FROM chat_sessions, events"
     f" WHERE chat_sessions.id = ? AND place = {FIRST} + ?"
@@ -145,10 +150,16 @@ Blob: TypeAlias = Callable[[bytes], object]
 
 
 def session_of(row: Row) -> SessionRow:
-    """A row of chat_sessions; JournalUnavailable when it cannot be read."""
+    """A row of chat_sessions; JournalUnusable when it cannot be read."""
     session_id, created, updated, sequence, head, state, *rest = row
     try:
         told = _decode(state)
+    except msgspec.ValidationError as problem:
+        raise TooNew(
+            f"the row of session {session_id} says what this holdfast does not know ({problem});"
+            " a newer one wrote it, or it is damaged: update holdfast, or restore the store from a"
+            " copy"
+        ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as problem:
         raise JournalUnusable(
             f"the row of session {session_id} is damaged ({problem}); restore the store from a copy"

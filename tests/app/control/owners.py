@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -93,8 +93,11 @@ def lines(replies: Iterable[wire.Reply]) -> list[dict[str, Any]]:
 class Place:
     """A home, in which processes run sessions."""
 
-    def __init__(self, folder: Path, bus: str | None = None) -> None:
-        """``bus``: the address of a NATS by which its processes are reached, too."""
+    def __init__(
+        self, folder: Path, bus: str | None = None, tree: Mapping[str, str] | None = None
+    ) -> None:
+        """``bus``: the address of a NATS by which its processes are reached, too. ``tree``: the
+        variables of processes that are another holdfast than this one."""
         self.folder = folder
         self.bus = bus
         self.home, self.runtime = folder / "home", folder / "run"
@@ -105,6 +108,7 @@ class Place:
             "HOLDFAST_HOME": str(self.home),
             "XDG_RUNTIME_DIR": str(self.runtime),
         }
+        self._tree = {**self.variables, "PYTHONPATH": (tree or this_tree())["PYTHONPATH"]}
 
     @property
     def around(self) -> Surroundings:
@@ -140,7 +144,7 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=this_tree(self.variables),
+            env=self._tree,
         )
         try:
             assert process.stdout is not None
@@ -160,14 +164,14 @@ class Place:
         finally:
             await store.journal.close()
 
-    def cli(self, *words: str) -> "subprocess.Popen[bytes]":
+    def cli(self, *words: str, tree: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
         """The command in a window of its own."""
         return subprocess.Popen(
             [sys.executable, "-m", "holdfast", "sessions", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=self.variables,
+            env={**self.variables, "PYTHONPATH": (tree or this_tree())["PYTHONPATH"]},
         )
 
     def said(self, *words: str) -> tuple[int, str, str]:

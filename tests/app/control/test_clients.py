@@ -57,12 +57,13 @@ async def test_whoever_says_nothing_is_let_go(
         (b"{}\n", "malformed"),
         (b'{"kind":"look"}\n', "malformed"),
         (b'{"kind":"look","session":"x","more":1}\n', "malformed"),
+        (b'{"kind":"of_a_newer_one","session":"x"}\n', "malformed"),
         (b'{"kind":"watch","session":"x","after":-1}\n', "malformed"),
         (b'{"kind":"look","session":"' + b"x" * 300 + b'"}\n', "malformed"),
         (b"[" * 60_000 + b"\n", "malformed"),
         (b"x" * (wire.MOST_REQUEST_BYTES + 1), "too_long"),
     ],
-    ids=["bytes", "no kind", "incomplete", "more", "negative", "long", "deep", "endless"],
+    ids=["bytes", "no kind", "incomplete", "more", "newer", "negative", "long", "deep", "endless"],
 )
 async def test_garbage_is_told_and_ends_the_connection(
     tmp_path: Path, line: bytes, problem: str

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -44,7 +44,13 @@ class Child:
 
 
 @contextmanager
-def child(fleet: Fleet, tmp_path: Path, name: str, seconds: float) -> Generator[Child]:
+def child(
+    fleet: Fleet,
+    tmp_path: Path,
+    name: str,
+    seconds: float,
+    variables: Mapping[str, str] | None = None,
+) -> Generator[Child]:
     told = tmp_path / f"{name}.txt"
     where = (fleet.place.where, ",".join(fleet.servers.servers), fleet.servers.namespace)
     with told.open("wb") as out, (tmp_path / f"{name}.err").open("wb") as err:
@@ -53,6 +59,7 @@ def child(fleet: Fleet, tmp_path: Path, name: str, seconds: float) -> Generator[
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
+            env=variables,
         )
     try:
         yield Child(process, told)

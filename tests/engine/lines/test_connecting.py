@@ -7,7 +7,7 @@ from interrupts import until
 
 from holdfast.contract.bus import BusUnavailable
 from holdfast.engine.lines.connecting import MOST_KNOCKING, NobodyThere
-from holdfast.engine.lines.frames import Frame, Kind, bytes_of
+from holdfast.engine.lines.frames import Frame, Kind, bytes_of, frame_in, token_in
 from holdfast.engine.lines.streams import BusStream
 from holdfast.testing.fake_bus import FakeBus
 
@@ -27,6 +27,23 @@ async def test_where_nobody_answers_there_is_an_end_to_waiting() -> None:
         with pytest.raises(NobodyThere, match="in time"):
             await lines.connect(PLACE, seconds=0.05)
     assert bus.subjects == [PLACE]
+
+
+async def test_one_who_answers_in_another_version_counts_as_nobody() -> None:
+    """Neither waits for the other without end."""
+    bus = FakeBus()
+    async with lines_over(bus) as lines, anyio.create_task_group() as group:
+
+        def answer(_subject: str, data: bytes) -> None:
+            opened = frame_in(data)
+            assert opened is not None
+            taken = bytes_of(Frame(Kind.TAKEN, 0, 16, b"0" * 32))
+            newer = bytes([taken[0] + 1]) + taken[1:] + b"more"
+            group.start_soon(bus.publish, ADDRESSES.stream(token_in(opened)), newer)
+
+        await bus.subscribe(PLACE, answer)
+        with pytest.raises(NobodyThere, match="in time"):
+            await lines.connect(PLACE, seconds=0.1)
 
 
 async def test_a_bus_that_is_down_says_so() -> None:

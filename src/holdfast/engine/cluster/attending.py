@@ -6,6 +6,7 @@ is attended to when is not known here.
 """
 
 import logging
+from secrets import randbelow
 from typing import NamedTuple
 
 import msgspec
@@ -17,6 +18,8 @@ from holdfast.contract.journal import (
     JournalUnusable,
     Session,
     StaleEpoch,
+    TooNew,
+    UnknownSession,
 )
 from holdfast.contract.ports import Clock
 from holdfast.contract.session_state import due_micros
@@ -35,6 +38,8 @@ EARLY_MICROS = 2 * SECOND
 """So much too early it is waited for in place: hints come by the second."""
 UNREAD_SECONDS = 5.0
 """A tenant whose store cannot be read is left alone so long."""
+_MOST_NEWER_MILLIS = 10_000
+"""So late at the most comes a hint again that only a newer worker can attend to."""
 _HELD_SECONDS = 5
 """The same for a session that somebody runs whose lease is not known."""
 _GRACE_SECONDS = 0.02
@@ -72,6 +77,8 @@ class Attending:
         self._pace = pace
         self._looks = Looks(tenant.outbox)
         self._dead = Dead(link)
+        self._told_newer: set[str] = set()
+        """Sessions of which it was said that they are left to newer workers."""
 
     async def attend(self, hint: Hint) -> Attended:
         """Run its session if it is due, and answer it. LinkError: it comes again."""
@@ -80,6 +87,9 @@ class Attending:
             if session is None:
                 return Attended()
             return await self._run(hint, session)
+        except TooNew as problem:
+            await self._leave_to_newer(hint, problem)
+            return Attended()
         except JournalError as problem:
             _log.warning("session %s is not run now: %s", hint.to.session_id, problem)
             await self.put_off(hint, UNREAD_SECONDS)
@@ -113,9 +123,17 @@ class Attending:
         """It was attended to. LinkError."""
         await self._link.client.publish(hint.reply, _ACK, headers={})
 
+    async def _leave_to_newer(self, hint: Hint, problem: TooNew) -> None:
+        """It is nothing against the session, nor its store: a newer worker takes it sooner or
+        later. At random moments, or the same one could come first every time."""
+        if hint.to.session_id not in self._told_newer:
+            self._told_newer.add(hint.to.session_id)
+            _log.warning("session %s is left to newer workers: %s", hint.to.session_id, problem)
+        await self.put_off(hint, randbelow(_MOST_NEWER_MILLIS) / 1000)
+
     async def _due_session(self, hint: Hint) -> Session | None:
         """Where it stands, once it is due; None: it was for nothing, and is answered."""
-        session = await self._looks.at(hint.to.session_id)
+        session = await self._standing(hint.to.session_id)
         due = None if session is None else due_micros(session.state)
         if session is None or due is None:
             await self.answer(hint)
@@ -131,11 +149,23 @@ class Attending:
             return None
         return session
 
+    async def _standing(self, session_id: str) -> Session | None:
+        """Where it stands; None: it is gone, or damaged. TooNew: only a newer worker can tell."""
+        found = await self._looks.at(session_id)
+        if found is not None:
+            return found
+        try:
+            return await self._tenant.journal.session(session_id)
+        except TooNew:
+            raise
+        except (UnknownSession, JournalUnusable):
+            return None
+
     async def _run(self, hint: Hint, session: Session) -> Attended:
         causes = causes_of(session.state, self._now())
         while True:
             end, why = await self._run_once(session.id)
-            after = await self._looks.at(session.id)
+            after = await self._standing(session.id)
             now = self._now()
             due = None if after is None else due_micros(after.state)
             if after is None or due is None:
@@ -154,14 +184,15 @@ class Attending:
     async def _run_once(self, session_id: str) -> tuple[WakeEnd, str]:
         """How it ended, and why it may have been in vain: in words that hold no secret.
 
-        JournalUnavailable: the store cannot be written now, which is nothing against the session.
+        JournalUnavailable: the store cannot be written now, or only by a newer worker, which is
+        nothing against the session.
         """
         try:
             end = await self._tenant.runner(session_id)
         except StaleEpoch:
             end = WakeEnd(session_id=session_id, executed=False, reason="lease_contended")
         except Exception as problem:
-            if isinstance(problem, JournalUnavailable) and not isinstance(problem, JournalUnusable):
+            if isinstance(problem, TooNew) or _may_pass(problem):
                 raise
             # No run of one session must end all others.
             _log.exception("the run of session %s failed", session_id)
@@ -206,6 +237,11 @@ class Attending:
 
     def _now(self) -> int:
         return self._clock.unix_ns() // 1000
+
+
+def _may_pass(problem: Exception) -> bool:
+    """Whether it is the store that cannot be written now."""
+    return isinstance(problem, JournalUnavailable) and not isinstance(problem, JournalUnusable)
 
 
 def _why(end: WakeEnd) -> str:

@@ -7,6 +7,7 @@ lost, ends nothing: what cannot be done now is done later.
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 from anyio import create_task_group, move_on_after, sleep
 from anyio.abc import TaskGroup
@@ -17,13 +18,13 @@ from holdfast.engine.cluster.announcing import Announcer, is_leased
 from holdfast.engine.cluster.attending import UNREAD_SECONDS, Attending
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.hands import HELD_SECONDS, Hands
-from holdfast.engine.cluster.hints import Hint
 from holdfast.engine.cluster.lanes import Lane, Lanes
 from holdfast.engine.cluster.link import Link
+from holdfast.engine.cluster.present import Worker, answer
 from holdfast.engine.cluster.streams import Streams
 from holdfast.engine.cluster.subjects import ANY
 from holdfast.engine.cluster.sweeping import Sweeper
-from holdfast.engine.cluster.tenants import ClusterPace, Tenant
+from holdfast.engine.cluster.tenants import ClusterPace, Tenant, Who
 from holdfast.engine.resting import causes_of
 from holdfast.runtime.abort import Abort
 
@@ -42,9 +43,16 @@ class ClusterEngine:
     """Runs sessions of some tenants, beside other workers. Once stopped, it is over."""
 
     def __init__(
-        self, link: Link, tenants: Sequence[Tenant], clock: Clock, pace: ClusterPace = PACE
+        self,
+        link: Link,
+        tenants: Sequence[Tenant],
+        clock: Clock,
+        pace: ClusterPace = PACE,
+        who: Who | None = None,
     ) -> None:
+        """``who``: what it says of itself; None: it says nothing."""
         names = link.names
+        self._who = who
         self._link = link
         self._tenants = tuple(tenants)
         self._clock = clock
@@ -59,7 +67,7 @@ class ClusterEngine:
         labels = tuple(dict.fromkeys((*pace.labels, ANY)))
         named = tuple(one.name for one in tenants)
         streams = Streams(names, link.replicas, pace.ack_seconds, named, labels)
-        self._lanes = Lanes(link, streams, clock, self._came)
+        self._lanes = Lanes(link, streams, clock, self._hands.came)
         self._bell = Abort()
         self._stopping = False
         link.on_return(self._came_back)
@@ -68,6 +76,9 @@ class ClusterEngine:
         """Run what is due, as it becomes due, until `stop`."""
         async with create_task_group() as around:
             around.start_soon(self._keeping)
+            if self._who is not None:
+                since = self._clock.unix_ns() // 1000
+                around.start_soon(answer, self._link, partial(self._told, self._who, since))
             for announcer in self._announcers:
                 around.start_soon(announcer.run)
             for sweeper in self._sweepers:
@@ -212,8 +223,19 @@ class ClusterEngine:
         except LinkError as problem:
             _log.warning("hints are not given back: %s; they come again by themselves", problem)
 
-    def _came(self, hint: Hint) -> None:
-        self._hands.came(hint)
+    def _told(self, who: Who, since: int) -> Worker:
+        """What it says of itself, at this moment."""
+        return Worker(
+            name=who.name,
+            host=who.host,
+            version=who.version,
+            labels=self._pace.labels,
+            tenants=tuple(one.name for one in self._tenants),
+            concurrency=self._pace.concurrency,
+            in_hand=self._pace.concurrency - self._hands.room,
+            since=since,
+            ends=self._stopping,
+        )
 
     def _came_back(self) -> None:
         self._lanes.forget_waiting()

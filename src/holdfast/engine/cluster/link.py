@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 import msgspec
-from anyio import Lock, fail_after, sleep
+from anyio import CancelScope, Lock, fail_after, sleep
 
 from holdfast.engine.cluster.door import Client, Denied, LinkError, NatsServers, connected
 from holdfast.engine.cluster.streams import EXISTS, NOT_YET, Streams, asked_instead
@@ -90,7 +90,8 @@ async def linked(servers: NatsServers) -> AsyncGenerator["Link"]:
     try:
         yield Link(client, names, servers.replicas, news)
     finally:
-        await client.close()
+        with CancelScope(shield=True):  # whoever is cancelled leaves in order, too
+            await client.close()
 
 
 class Link:

@@ -101,6 +101,11 @@ class Names:
         """All subjects of the dead."""
         return f"{self._namespace}.dead.>"
 
+    @property
+    def present(self) -> str:
+        """Where it is asked who works: beside the subjects at which processes answer."""
+        return f"{self._namespace}.process.present"
+
     def wake(self, to: WakeSubject) -> str:
         """Where a hint goes that a session has to be run now."""
         parts = (token(to.tenant), to.kind, token(to.label), token(to.session_id))

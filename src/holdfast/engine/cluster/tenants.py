@@ -20,6 +20,15 @@ class Tenant(msgspec.Struct, frozen=True, kw_only=True):
     """By which its times are kept; None: by that of the engine."""
 
 
+class Who(msgspec.Struct, frozen=True, kw_only=True):
+    """Which process a worker is, for people who look at a cluster."""
+
+    name: str
+    """As leases have it."""
+    host: str = ""
+    version: str = ""
+
+
 class ClusterPace(msgspec.Struct, frozen=True, kw_only=True):
     """How much an engine does at once, and how long it waits for what."""
 

@@ -51,7 +51,7 @@ class PostgresCommitter:
         """Sessions that were waited for in vain: nobody else is to wait for them again."""
         try:
             with connections.told(), self._connection.patient_for(None):
-                migrate(self._connection)
+                migrate(self._connection, connections.place)
         except BaseException:
             self._let_go()
             raise

@@ -47,6 +47,12 @@ def check_postgres(url: str) -> StoreHealth:
     return found
 
 
+def holders_in(url: str) -> tuple[str, ...]:
+    """Whoever runs a session in a database now. Blocking; JournalUnavailable."""
+    found: tuple[str, ...] = load("health").holders_in(url)
+    return found
+
+
 def open_versions(
     url: str, clock: Clock, ids: IdSource, most_bytes: int = MAX_CONTENT_BYTES
 ) -> Versions:

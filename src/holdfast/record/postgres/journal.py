@@ -44,7 +44,7 @@ def open_postgres(
 
 
 def _versions(url: str, clock: Clock, ids: IdSource) -> Versions:
-    return Versions(PostgresVersionTables(url), clock, ids)
+    return Versions(PostgresVersionTables(url, are_there=True), clock, ids)
 
 
 def read_postgres(url: str) -> "PostgresReader":

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import LiteralString, TypeAlias
 
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalUnavailable, TooNew
 from holdfast.record.postgres.brief_tables import add_briefs
 from holdfast.record.postgres.carried import CARRIED
 from holdfast.record.postgres.due_tables import add_due
@@ -36,14 +36,25 @@ _LOCK_TIMEOUT: LiteralString = "SET LOCAL lock_timeout = '60s'"
 """Whoever makes them meanwhile may have much to move."""
 
 
-def migrate(connection: Connection) -> None:
+_MAY_CHANGE: LiteralString = (
+    "SELECT coalesce(bool_and(pg_has_role(relowner, 'USAGE')), true) FROM pg_class"
+    " WHERE relnamespace = to_regnamespace('holdfast') AND relkind = 'r'"
+)
+"""Only whoever owns a table changes it, whatever else was granted."""
+
+
+def migrate(connection: Connection, place: str = "the database") -> None:
     """Bring the tables up to date, whoever else does the same at this moment."""
-    if version_of(connection) == len(MIGRATIONS):
+    version = version_of(connection)
+    if version == len(MIGRATIONS):
         return
+    if not may_change(connection):
+        raise not_theirs(version, place)
     with connection.transaction():
         connection.execute(_LOCK_TIMEOUT)
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        connection.execute("CREATE SCHEMA IF NOT EXISTS holdfast")
+        if version < 0:  # who owns the tables need not own the database
+            connection.execute("CREATE SCHEMA IF NOT EXISTS holdfast")
         connection.execute("CREATE TABLE IF NOT EXISTS holdfast.schema (version integer NOT NULL)")
         for step in MIGRATIONS[max(0, version_of(connection)) :]:
             if callable(step):
@@ -55,18 +66,32 @@ def migrate(connection: Connection) -> None:
 
 
 def version_of(connection: Connection) -> int:
-    """Which steps were taken; -1 before anything was. JournalUnavailable when they are more."""
+    """Which steps were taken; -1 before anything was. TooNew when they are more."""
     (table,) = connection.execute("SELECT to_regclass('holdfast.schema')").fetchone() or (None,)
     if table is None:
         return -1
     found = connection.execute("SELECT version FROM holdfast.schema").fetchone()
     version = -1 if found is None else int(found[0])
     if version > len(MIGRATIONS):
-        raise JournalUnavailable(
+        raise TooNew(
             f"the database was written by a newer holdfast (version {version} of its tables,"
             f" this one knows {len(MIGRATIONS)}); update holdfast"
         )
     return version
+
+
+def may_change(connection: Connection) -> bool:
+    """Whether the user owns all tables that there are."""
+    return connection.execute(_MAY_CHANGE).fetchone() == (True,)
+
+
+def not_theirs(version: int, place: str) -> JournalUnavailable:
+    """What to do about tables that are older, and somebody else's."""
+    return JournalUnavailable(
+        f"{place}: its tables are those of an older holdfast (version {version}, this one needs"
+        f" {len(MIGRATIONS)}), and this user does not own them; have their owner bring them up to"
+        " date, with its URL in HOLDFAST_STORE__URL: holdfast sessions"
+    )
 
 
 def check_up_to_date(connection: Connection, place: str) -> None:

@@ -37,8 +37,10 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, hashtextextended(%s, 
 class PostgresVersionTables:
     """Opened when they are made; closed once."""
 
-    def __init__(self, url: str) -> None:
-        """Blocking; raises JournalUnavailable."""
+    def __init__(self, url: str, *, are_there: bool = False) -> None:
+        """``are_there``: whoever asks has had them made or brought up to date, and may go on with
+        them although a newer program has added something since. Blocking; raises
+        JournalUnavailable."""
         self._connections = PostgresConnections(url)
         try:
             # Not a borrowed one: that would be waited for, where a refusal is heard at once.
@@ -47,7 +49,8 @@ class PostgresVersionTables:
                 self._connections.connect() as connection,
                 connection.patient_for(None),
             ):
-                migrate(connection)
+                if not are_there:
+                    migrate(connection, self._connections.place)
         except BaseException:
             self._connections.close()
             raise

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
-from holdfast.contract.journal import JournalUnusable
+from holdfast.contract.journal import JournalUnusable, TooNew
 from holdfast.record import brief_step, due_step
 from holdfast.record.sql import BRIEF_CHANGED, Row
 from holdfast.record.sqlite.place_tables import PLACES
@@ -205,7 +205,7 @@ def version_of(connection: sqlite3.Connection) -> int:
     """Which steps were taken; JournalUnavailable when they are more than are known here."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
-        raise JournalUnusable(
+        raise TooNew(
             f"the journal was written by a newer holdfast (version {version} of its tables,"
             f" this one knows {len(MIGRATIONS)}); update holdfast"
         )

@@ -1,7 +1,8 @@
 """`holdfast cluster status`: the servers, what waits, what was given up, and the stores."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 import anyio
@@ -9,6 +10,7 @@ import msgspec
 from anyio import to_thread
 
 from holdfast.app.fleet import check_fleet, opened_link
+from holdfast.app.holders import process_name
 from holdfast.app.settings import Settings
 from holdfast.app.store import store_url
 from holdfast.contract.journal import JournalUnavailable
@@ -20,13 +22,17 @@ from holdfast.engine.cluster.counting import (
     stream_standing,
 )
 from holdfast.engine.cluster.door import LinkError
-from holdfast.record.postgres.door import check_postgres
+from holdfast.engine.cluster.present import Worker, present
+from holdfast.record.postgres.door import check_postgres, holders_in
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import configured
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.session_list import shown_time
 
 _FAILED = 1
+_MICROS = 1_000_000
+_OF_WORKERS = ("WORKER", "HOST", "VERSION", "LABELS", "IN HAND", "SINCE (UTC)", "")
 _HEADINGS = ("TENANT", "LABEL", "URGENCY", "WAIT", "IN HAND", "LISTEN")
 
 
@@ -34,6 +40,8 @@ class _Store(msgspec.Struct, frozen=True, kw_only=True):
     tenant: str
     place: str | None = None
     problem: str | None = None
+    holders: tuple[str, ...] = ()
+    """Processes that run a session of it, by its leases."""
 
 
 class _Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +50,10 @@ class _Standing(msgspec.Struct, frozen=True, kw_only=True):
     later: int
     dead: int
     lanes: tuple[LaneStanding, ...]
+    workers: tuple[Worker, ...]
+    silent: tuple[str, ...]
+    """Processes that run a session and do not answer: a run at a terminal, or a worker that stands
+    still or has no NATS."""
     stores: tuple[_Store, ...]
 
 
@@ -68,9 +80,12 @@ async def _found(settings: Settings) -> _Standing:
                 await stream_standing(link, name) for name in (link.names.wakes, link.names.dead)
             ]
             lanes = await lane_standings(link)
+            workers = await present(link)
         except LinkError as problem:
             raise JournalUnavailable(str(problem)) from None
     streams = tuple(one for one in made if one is not None)
+    answered = {one.name for one in workers}
+    holders = {process_name(one) for store in stores for one in store.holders}
     wakes = 0 if made[0] is None else made[0].messages
     return _Standing(
         ok=all(one.is_current for stream in streams for one in stream.keepers)
@@ -79,6 +94,8 @@ async def _found(settings: Settings) -> _Standing:
         later=max(0, wakes - sum(one.waits + one.in_hand for one in lanes)),
         dead=0 if made[1] is None else made[1].messages,
         lanes=lanes,
+        workers=workers,
+        silent=tuple(sorted(holders - answered)),
         stores=stores,
     )
 
@@ -90,10 +107,11 @@ async def _stores(settings: Settings) -> tuple[_Store, ...]:
     for name, url in {cluster.own: store_url(settings.store), **urls}.items():
         try:
             health = await to_thread.run_sync(partial(check_postgres, url))
+            holders = await to_thread.run_sync(partial(holders_in, url))
         except JournalUnavailable as problem:
             found.append(_Store(tenant=name, problem=str(problem)))
         else:
-            found.append(_Store(tenant=name, place=health.place))
+            found.append(_Store(tenant=name, place=health.place, holders=holders))
     return tuple(found)
 
 
@@ -105,10 +123,45 @@ def _show(found: _Standing, screen: Screen) -> None:
     for store in found.stores:
         screen.raw(f"store of {printable(store.tenant)}  {store.place or store.problem}")
     screen.raw(f"{found.later} wait for their time, {found.dead} were given up")
+    _show_workers(found, screen)
     if found.lanes:
         screen.look.table(_HEADINGS, _rows(found.lanes))
     if found.dead:
         screen.remark("see why: holdfast cluster dead")
+
+
+def _show_workers(found: _Standing, screen: Screen) -> None:
+    if found.workers:
+        screen.look.table(_OF_WORKERS, list(_workers(found.workers)))
+    else:
+        screen.raw("no worker answers")
+    for name in found.silent:
+        screen.raw(f"{printable(name)}  runs a session, and does not answer as a worker")
+    versions = sorted({one.version for one in found.workers})
+    if len(versions) > 1:
+        told = ", ".join(map(printable, versions))
+        screen.remark(f"workers of several versions: {told}; see docs/cluster.md, rolling upgrades")
+
+
+def _workers(workers: Iterable[Worker]) -> Iterable[tuple[str, ...]]:
+    for one in workers:
+        yield (
+            printable(one.name.rpartition("/")[2]),
+            printable(one.host),
+            printable(one.version),
+            printable(", ".join(one.labels)),
+            f"{one.in_hand} of {one.concurrency}",
+            _since(one.since),
+            "ends" if one.ends else "",
+        )
+
+
+def _since(micros: int) -> str:
+    """Whoever may speak in NATS may say anything."""
+    try:
+        return shown_time(datetime.fromtimestamp(micros / _MICROS, UTC))
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
 def _kept(stream: StreamStanding) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from holdfast.app.configuration import ConfigurationError, load_configuration
-from holdfast.app.ledger import missed
+from holdfast.app.ledger import NotUsable, is_signed_elsewhere, missed
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import anchor_folder, check_key, store_health
 from holdfast.app.surroundings import surroundings_of_this_process
@@ -55,6 +55,15 @@ def check_journal_key(settings: Settings, around: Surroundings) -> Finding:
         path, there = check_key(settings, around)
     except JournalUnavailable as problem:
         return _failed(name, str(problem))
+    try:
+        if settings.store.kind == "postgres" and is_signed_elsewhere(settings, around):
+            step = f"put the {path.name} of the other machines in its place"
+            return Finding("FAIL", name, f"{path} is not the one that signed what is kept", step)
+    except NotUsable:
+        step = f"put the {path.name} of the other machines there, before one is made"
+        return Finding("FAIL", name, f"{path} is missing, and sessions are kept", step)
+    except JournalError:
+        pass  # the check of the store says what is wrong
     return Finding("OK", name, str(path) if there else f"{path} (made when needed)")
 
 

@@ -1,7 +1,8 @@
 """`holdfast worker`: run the sessions of agents that are due, as they become due.
 
 Nobody is asked here: questions wait for `holdfast sessions answer`. Asked to end, it begins nothing
-more and finishes what runs; asked once more, it stops that, and whoever looks next goes on with it.
+more and finishes what runs; asked once more, or when that takes too long, it stops what runs, and
+whoever looks next goes on with it.
 Exit status: 0, 1 where a run failed with --once, 2 it could not begin.
 """
 
@@ -10,6 +11,7 @@ import signal
 from argparse import Namespace, RawDescriptionHelpFormatter
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import NamedTuple
 
 import anyio
 import msgspec
@@ -18,10 +20,11 @@ from holdfast.app.meter import Meter
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime.abort import Abort
+from holdfast.surfaces.cli.amounts import seconds_in
 from holdfast.surfaces.cli.health import answering
 from holdfast.surfaces.cli.interrupts import end_by_an_interrupt
 from holdfast.surfaces.cli.opening import Chosen, chosen
-from holdfast.surfaces.cli.parsing import Parser, add_settings_options, add_tool_files
+from holdfast.surfaces.cli.parsing import Parser, UsageError, add_settings_options, add_tool_files
 from holdfast.surfaces.cli.run_end import FAILED
 from holdfast.surfaces.cli.runners import runner_of
 from holdfast.surfaces.cli.screen import Screen, one_line
@@ -35,6 +38,7 @@ examples:
   holdfast worker --once                run what is due now, and end
   holdfast worker --json                a line of JSON for the end of every run
   holdfast worker --label gpu --concurrency 2    also what asks for that label; two at once
+  holdfast worker --drain 10m           asked to end, finish what runs within that time
   holdfast worker --health 9321         answers /healthz, /readyz and /metrics on this machine
   holdfast sessions send SESSION "..."  what makes a session due, from another terminal"""
 _DRAINS = "ending: what runs is finished; once more stops it, and it goes on with the next worker"
@@ -68,6 +72,11 @@ def add_arguments(parser: Parser) -> None:
         metavar="[HOST:]PORT",
         help=f"answer whether it lives and is ready, and what it counted; on {LOOPBACK} by default",
     )
+    parser.add_argument(
+        "--drain",
+        metavar="TIME",
+        help="asked to end, stop what still runs after so long, such as 10m; else it is waited for",
+    )
     add_tool_files(parser)
     add_settings_options(parser)
     parser.set_defaults(manifests=[], tool_timeout=None, timeout=None, profile=None, agent=None)
@@ -76,11 +85,12 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     where = None if arguments.health is None else address_in(arguments.health, "--health")
+    drain = None if arguments.drain is None else _seconds(arguments.drain)
     _override(arguments)
     try:
         opened = chosen(arguments, screen)
         with_a_store(opened.configuration.settings)
-        return anyio.run(partial(_worked, arguments, opened, screen, where))
+        return anyio.run(partial(_worked, arguments, opened, screen, _Ending(where, drain)))
     except BROKEN as problem:
         return worded(problem, screen, as_json=False)
     except ExceptionGroup as group:
@@ -98,9 +108,22 @@ def _override(arguments: Namespace) -> None:
         arguments.overrides.append(f"cluster.labels={labels}")
 
 
-async def _worked(
-    arguments: Namespace, opened: Chosen, screen: Screen, where: tuple[str, int] | None
-) -> int:
+class _Ending(NamedTuple):
+    """Where it says how it is, and how long it may take to end."""
+
+    where: tuple[str, int] | None
+    drain: float | None
+
+
+def _seconds(text: str) -> float:
+    try:
+        return seconds_in(text)
+    except ValueError as problem:
+        raise UsageError(f"--drain {problem}") from None
+
+
+async def _worked(arguments: Namespace, opened: Chosen, screen: Screen, ending: _Ending) -> int:
+    where = ending.where
     ends = _Ends(screen, as_json=arguments.json)
     meter = None if where is None else Meter()
     async with AsyncExitStack() as stack:
@@ -115,6 +138,8 @@ async def _worked(
             drains.subscribe(meter.drain)
         group = await stack.enter_async_context(anyio.create_task_group())
         group.start_soon(_heed_signals, drains, group.cancel_scope, screen)
+        if ending.drain is not None:
+            group.start_soon(_stop_late, ending.drain, drains, group.cancel_scope, screen)
         if not arguments.once:
             screen.remark("running what is due, as it becomes due; Ctrl-C ends it")
         await hf.agents.run_due(ends.tell, drains, meter, forever=not arguments.once)
@@ -140,6 +165,17 @@ async def _heed_signals(drains: Abort, work: anyio.CancelScope, screen: Screen) 
                     drains.set()
     finally:
         end_by_an_interrupt()
+
+
+async def _stop_late(
+    seconds: float, drains: Abort, work: anyio.CancelScope, screen: Screen
+) -> None:
+    """Whoever ends this process does not wait for ever: what is stopped in order is gone on with
+    at once, what is killed when its lease ends."""
+    await drains.wait()
+    await anyio.sleep(seconds)
+    screen.remark(_STOPS)
+    work.cancel()
 
 
 class _Ends:
