@@ -56,7 +56,7 @@ Reply: TypeAlias = (
 CHANGES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "record/postgres/schema.py": (
         ("\nMIGRATIONS: tuple[Step, ...] = (", _STEP),
-        ("SEARCH_OF_AGENTS, OUTBOX)", "SEARCH_OF_AGENTS, OUTBOX, _OF_LATER)"),
+        ("OUTBOX, CARRIED)", "OUTBOX, CARRIED, _OF_LATER)"),
     ),
     "contract/event_kinds.py": (("\nKINDS: tuple[type[Payload], ...] = (", _KIND),),
     "contract/session_state.py": (

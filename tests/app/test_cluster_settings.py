@@ -27,6 +27,7 @@ user = "worker"
 password = "user-pw"
 ca_file = "ca.pem"
 labels = ["gpu"]
+workspaces_folder = "copies"
 
 [cluster.tenant.other]
 url = "postgresql://other:tenant-pw@db/other"
@@ -48,6 +49,8 @@ def test_what_stands_there_is_had(tmp_path: Path) -> None:
     assert (servers.namespace, servers.replicas, servers.user) == ("shop", 3, "worker")
     assert servers.ca_file == str(tmp_path / "home" / "ca.pem")
     assert settings.cluster.labels == ("gpu",)
+    assert settings.cluster.workspaces_folder == str(tmp_path / "home" / "copies")
+    assert settings.cluster.workspaces == "shared"
     place = bus_of(settings)
     assert place is not None
     assert place.namespace == "shop"

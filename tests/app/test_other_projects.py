@@ -135,3 +135,15 @@ async def test_nothing_is_opened_where_nobody_does_or_there_is_no_directory(
     with pytest.raises(ConfigurationError, match="is no directory; make it"):
         async with projects.others.at(str(tmp_path / "none")):
             pass
+
+
+async def test_another_folder_in_its_place_is_opened_anew_once_nobody_uses_it(
+    tmp_path: Path,
+) -> None:
+    projects = Projects(tmp_path)
+    async with projects.others.at(projects.folder("a")):
+        (tmp_path / "a").rename(tmp_path / "before")
+        await projects.use("a")
+        assert projects.opened == ["a"]
+    await projects.use("a")
+    assert (projects.opened, projects.open) == (["a", "a"], ["a"])

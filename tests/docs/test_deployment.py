@@ -35,6 +35,7 @@ SECTIONS = {
     "Service": {
         *("User", "Environment", "EnvironmentFile", "WorkingDirectory", "ExecStart"),
         *("Restart", "RestartSec", "KillMode", "TimeoutStopSec", "UMask", "Delegate"),
+        *("StateDirectory", "StateDirectoryMode"),
     },
     "Install": {"WantedBy"},
 }

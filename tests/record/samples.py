@@ -160,4 +160,9 @@ SAMPLES: tuple[Payload, ...] = (
         target_path="plan.md", version_id="ver_1", content_hash="bb", source_path="plan.md"
     ),
     managed_events.NotesPromoted(version_id="ver_2", content_hash="cc", overridden=True),
+    wake_events.WorkspaceKept(
+        snapshot="ab" * 32, path="/ws", files=3, bytes=120, added_bytes=20, left_out=1
+    ),
+    wake_events.WorkspaceStays(place="c0ffee", machine="one", path="/ws", reason="too large"),
+    wake_events.WorkspaceLost(snapshot="ab" * 32, path="/ws", calls=2),
 )

@@ -45,9 +45,15 @@ from holdfast.contract.wake_events import (
     OutputsPruned,
     WakeQueued,
     WakesCompleted,
+    WorkspaceLost,
 )
 
 BROKEN_OFF = "[You were interrupted here, in the middle of what you said.]"
+FILES_LOST = (
+    "[files lost] Whoever ran this session before is gone. The files of the workspace are again as"
+    " they were when they were last kept. Since then {calls} ran there; what was changed in files"
+    " by that is not here. Look at the files before you rely on them, and do again what is missing."
+)
 NEVER = datetime.min.replace(tzinfo=UTC)
 RETRY = "session.retry"
 """The reason of a wake that only takes a failed run up: what is to be told is known already."""
@@ -332,6 +338,11 @@ def _pruned(talk: Conversation, _event: Event, said: OutputsPruned) -> None:
     talk.put(pruned(talk.entries, frozenset(said.call_ids)))
 
 
+def _files_lost(talk: Conversation, event: Event, said: WorkspaceLost) -> None:
+    calls = "one call" if said.calls == 1 else f"{said.calls} calls"
+    talk.say(FILES_LOST.format(calls=calls), event.sequence)
+
+
 _Taking: TypeAlias = Callable[[Conversation, Event, Any], None]
 
 
@@ -361,5 +372,6 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     ContextCompacted: _compacted,
     WakeQueued: _queued,
     WakesCompleted: _woken,
+    WorkspaceLost: _files_lost,
 }
 """By kind; what is not here says nothing to a model."""

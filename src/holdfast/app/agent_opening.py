@@ -7,6 +7,7 @@ import logging
 from typing import Any, Protocol, cast
 
 from holdfast.agent.place import Equipment
+from holdfast.app import carrying
 from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_settings import DEFAULT_AGENT, USUAL_INSTRUCTIONS
 from holdfast.app.assembly import Whole
@@ -176,7 +177,9 @@ def agent_session(
         managed=agent.profile == "managed",
         interactive=approver is not None and approver != "elsewhere",
     )
-    return AgentSession(parts, equipment, system_for(agent, parts.session, parts.own))
+    session = AgentSession(parts, equipment, system_for(agent, parts.session, parts.own))
+    session.files = carrying.workspace_of(parts)
+    return session
 
 
 def _tell_of_question(agent: str, event: Event) -> None:

@@ -19,6 +19,7 @@ from holdfast.agent.outfit import Outfit
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.spending import Spending
 from holdfast.agent.wake import Wake
+from holdfast.app import carrying
 from holdfast.app.assembly import Whole
 from holdfast.app.compacting import compacted
 from holdfast.app.control.serving import served
@@ -97,6 +98,8 @@ class AgentSession(SessionQuestions):
         self._watch: RunWatch | WordWatch | None = None
         self.window = Window(parts, parts.log, self._listeners, self._look, self.interrupt_call)
         """The session as other windows see and steer it."""
+        self.files: carrying.CarriedWorkspace | None = None
+        """Its workspace, where that is carried."""
         self.last: WakeEnd | None = None
         """How the last run ended."""
         self.closing: AbstractAsyncContextManager[object] | None = None
@@ -124,6 +127,8 @@ class AgentSession(SessionQuestions):
 
     async def send(self, message: str) -> Event:
         """Say something; the next run, or the one under way, takes it into account."""
+        if self.files is not None:
+            await self.files.begin()
         journal = await self._log.journal()
         said = UserMessage(message=self._place.clean(message))
         (event,) = await journal.append(self.id, [said])
@@ -211,9 +216,13 @@ class AgentSession(SessionQuestions):
         end = WakeEnd(session_id=self.id, executed=False)
         run = CancelScope()
         self._watch = watch = RunWatch(self._log, self._abort, run)
+        files: carrying.CarriedWorkspace | None = None
         try:
             with run:
                 await self._log.begin_run()
+                if self.files is not None:
+                    await self.files.check()
+                    files = self.files
                 if self._parts.own.tasks.waiting:
                     await waiting_below.hear_below(await self._log.journal(), self.id)
                 self.last = end = await wake(goes_on=goes_on)
@@ -221,6 +230,8 @@ class AgentSession(SessionQuestions):
             self._wake = self._watch = None
             self._live.whole()
             await watch.end()
+            if files is not None and watch.lost is None:
+                watch.lost = await carrying.kept(files)
         if watch.lost is not None:
             raise watch.lost
         waiting = self._parts.own.tasks.waiting

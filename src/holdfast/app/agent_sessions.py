@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class
 
-from holdfast.app import engines
+from holdfast.app import bringing, carrying, engines
 from holdfast.app.agent_opening import (
     Models,
     SubagentRunner,
@@ -66,39 +66,44 @@ class OpenedAgents:
         self,
         agent: str | Agent | None,
         model: str | ChatModel | None,
-        session: str | None,
+        session: "str | bringing.Brought | None",
         within: RunLimits | None = None,
         runs_on: str | None = None,
     ) -> AgentSession:
         """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
 
+        ``session``: with where its files are, if they are carried and that was looked after.
         ``within``: what its runs may use at most.
         """
+        brought = None if session is None or isinstance(session, str) else session
+        name = session if session is None or isinstance(session, str) else session.session_id
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
-        first = None if session is None else await self._first_of(session)
+        first = None if name is None else await self._first_of(name)
         models = self._models.of_session(first)
         runner = SubagentRunner(models)
         if settings.store.kind != "none":
             await self._all_sessions()
-        if session is not None:
-            begun = (await (await self._all_sessions()).session(session)).state
+        if name is not None:
+            begun = (await (await self._all_sessions()).session(name)).state
             if is_bound(begun):
-                raise ConfigurationError(_BELOW.format(session, begun.parent_id))
-            refuse_other_project(self._parts.configuration, session, begun.workspace)
+                raise ConfigurationError(_BELOW.format(name, begun.parent_id))
+            brought = brought or await self._brought(name)
+            place = begun.workspace if brought is None else brought.path
+            refuse_other_project(self._parts.configuration, name, place)
             model = model or begun.model
             runs_on = label_in(begun.metadata)
-            agent = agent or _agent_of(session, begun, wanted, settings)
+            agent = agent or _agent_of(name, begun, wanted, settings)
             wanted = msgspec.structs.replace(
                 wanted,
-                workspace=begun.workspace or wanted.workspace,
+                workspace=place or wanted.workspace,
                 profile=begun.profile or wanted.profile,
             )
         model = model or wanted.options.get("model")
         options = session_options(wanted, settings, agent, runner, model)
         if runs_on is not None:
             options["runs_on"] = runs_on
-        if session is not None:
-            options["session"] = session
+        if name is not None:
+            options["session"] = name
         options["configuration"] = self._parts.configuration
         options["surroundings"] = self._parts.surroundings
         made = self._make(
@@ -111,7 +116,18 @@ class OpenedAgents:
         found.closing = made
         found.forget = lambda: self._open.pop(found, None)
         self._open[found] = None
+        if brought is not None and found.files is not None:
+            found.files.is_as(brought.known, brought.files)
         return found
+
+    async def _brought(self, session_id: str) -> "bringing.Brought | None":
+        """Where the files of a session of before are, brought here; None: they are not carried.
+
+        LeaseHeld, NotHere, ConfigurationError.
+        """
+        if not carrying.is_carried(self._parts.configuration.settings):
+            return None
+        return await bringing.bring(carrying.ground_of(self._parts), session_id)
 
     @asynccontextmanager
     async def place(self, workspace: str) -> AsyncGenerator[Any]:
@@ -131,19 +147,32 @@ class OpenedAgents:
         """Run a session of before once, if there is anything to do; what keeps it is told."""
         if (top := await self._top_of(session_id)) != session_id:
             return await self._wake_below(session_id, top)
+        told = WakeEnd(session_id=session_id, executed=False)
+        contended = msgspec.structs.replace(told, reason="lease_contended")
+        if await self._has_work_below(session_id):
+            return contended
         try:
-            async with self._elsewhere(session_id) as there:
-                wake = self._wake_here if there is None else there.wake
-                return await wake(session_id)
+            is_open = any(one.id == session_id for one in self._open)
+            brought = None if is_open else await self._brought(session_id)
+        except LeaseHeld:
+            return contended
+        except bringing.NotHere as problem:
+            return msgspec.structs.replace(contended, problem=str(problem))
         except ConfigurationError as problem:
-            told = WakeEnd(session_id=session_id, executed=False)
+            return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
+        try:
+            async with self._elsewhere(session_id, brought) as there:
+                return await (there or self)._wake_here(session_id, brought)
+        except carrying.WentOn:
+            return contended
+        except ConfigurationError as problem:
             return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
 
-    async def _wake_here(self, session_id: str) -> WakeEnd:
+    async def _wake_here(
+        self, session_id: str, brought: "bringing.Brought | None" = None
+    ) -> WakeEnd:
         """The same of one that is bound to none, and is of this project; ConfigurationError."""
         told = WakeEnd(session_id=session_id, executed=False)
-        if await self._has_work_below(session_id):
-            return msgspec.structs.replace(told, reason="lease_contended")
         mine = next((one for one in self._open if one.id == session_id), None)
         if mine is not None and mine.running:
             return msgspec.structs.replace(told, reason="lease_contended")
@@ -152,7 +181,7 @@ class OpenedAgents:
                 pass
             return told if mine.last is None else mine.last
         try:
-            session = await self.opened(None, None, session_id)
+            session = await self.opened(None, None, brought or session_id)
         except LeaseHeld:
             return msgspec.structs.replace(told, reason="lease_contended")
         try:
@@ -168,9 +197,12 @@ class OpenedAgents:
         return told if session.last is None else session.last
 
     @asynccontextmanager
-    async def _elsewhere(self, session_id: str) -> "AsyncGenerator[OpenedAgents | None]":
+    async def _elsewhere(
+        self, session_id: str, brought: "bringing.Brought | None"
+    ) -> "AsyncGenerator[OpenedAgents | None]":
         """Who runs a session of another project; None: it is one of ours. ConfigurationError."""
         workspace = (await (await self._all_sessions()).session(session_id)).state.workspace
+        workspace = workspace if brought is None else brought.path
         if not is_of_another(self._parts.configuration, workspace):
             yield None
             return
@@ -244,6 +276,8 @@ class OpenedAgents:
             self._engines.append(engine)
             group.start_soon(stay_joined, self._parts.surroundings)
             group.start_soon(self._others.tidied)
+            if carrying.is_carried(self._parts.configuration.settings):
+                group.start_soon(bringing.tidied, carrying.ground_of(self._parts))
             if until is not None:
                 group.start_soon(_stopped_by, engine, until)
             try:

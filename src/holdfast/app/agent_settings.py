@@ -175,6 +175,19 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """What the tenant is called whose sessions are in `[store]`."""
     tenant: dict[str, TenantSettings] = {}
     """Others, by their names."""
+    workspaces: Literal["shared", "carried"] = "shared"
+    """How sessions find their files on another machine: under the same path, as they are shared; or
+    kept in the store at the end of each run, and carried to whoever goes on."""
+    workspace_bytes: Annotated[int, msgspec.Meta(ge=0, le=64 * 1024**3)] = 256 * 1024**2
+    """Of a workspace that is carried. A larger one stays on its machine."""
+    workspace_files: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 20_000
+    """The same for files, folders and links."""
+    workspace_ignore: tuple[str, ...] = ()
+    """What is not carried, such as `node_modules` or `*.pyc`; a pattern with a slash in it is
+    one of whole paths."""
+    workspaces_folder: str | None = None
+    """Where the copies are that sessions are run in; without it, beside the folder of holdfast's
+    own files, with `-workspaces` behind its name."""
 
     def __repr__(self) -> str:
         """Without addresses, passwords and URLs."""

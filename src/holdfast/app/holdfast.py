@@ -294,7 +294,8 @@ class Holdfast(SessionAnswers):
             )
             await self._own.take_up(journal)
             begun = (await journal.session(self._session.id)).state
-            self._moved = moved_remark(self._session, begun.workspace)
+            if begun.files is None:  # files that are carried are the same in another place
+                self._moved = moved_remark(self._session, begun.workspace)
             if is_bound(begun) and not self._is_child:
                 self._below = _BELOW.format(self._session.id, begun.parent_id)
             for remark in filter(None, (self._moved, self._below)):

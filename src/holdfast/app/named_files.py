@@ -100,7 +100,7 @@ def _all(table: Table) -> Iterator[_Named]:
         folders = cast("list[object]", agent.get("skills", []))
         yield from (_Named(f"agent.{name}.skills", folders, at) for at in range(len(folders)))
     cluster = cast("Table", table.get("cluster", {}))
-    files = ("credentials_file", "ca_file", "cert_file", "key_file")
+    files = ("credentials_file", "ca_file", "cert_file", "key_file", "workspaces_folder")
     yield from (_Named(f"cluster.{key}", cluster, key) for key in files if key in cluster)
     yield from _of_sources(table)
 

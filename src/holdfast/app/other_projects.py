@@ -58,6 +58,8 @@ class _Opened(msgspec.Struct):
 
     holdfast: Any
     stack: AsyncExitStack
+    folder: tuple[int, int]
+    """Which folder stood there then: another one may hold another project."""
     users: int = 0
     """Whoever works with it now: a run, or a request."""
     used_at: int = 0
@@ -99,7 +101,7 @@ class OtherProjects:
         place = await to_thread.run_sync(_real, workspace)
         if place is None:
             raise ConfigurationError(f"{workspace} is no directory; make it, or name another")
-        used = await self._taken(place, self._make)
+        used = await self._taken(*place, self._make)
         try:
             async with self._opening:
                 await self._close_some()
@@ -108,12 +110,15 @@ class OtherProjects:
             used.users -= 1
             used.used_at = self._clock.ticks()
 
-    async def _taken(self, place: Path, make: OpenProject) -> _Opened:
+    async def _taken(self, place: Path, folder: tuple[int, int], make: OpenProject) -> _Opened:
         async with self._opening:
             known = self._opened.get(place)
+            if known is not None and known.folder != folder and not known.users:
+                await self._let_go(place)
+                known = None
             if known is None:
                 stack = AsyncExitStack()
-                known = _Opened(await stack.enter_async_context(make(place)), stack)
+                known = _Opened(await stack.enter_async_context(make(place)), stack, folder)
                 self._opened[place] = known
             known.users += 1  # nothing is awaited from here to where it is taken back
             return known
@@ -151,7 +156,10 @@ class OtherProjects:
                 await self._let_go(place)
 
 
-def _real(workspace: str) -> Path | None:
-    """A directory without links; None: it is none."""
+def _real(workspace: str) -> tuple[Path, tuple[int, int]] | None:
+    """A directory without links, and which one it is; None: it is none."""
     place = Path(workspace).resolve()
-    return place if place.is_dir() else None
+    if not place.is_dir():
+        return None
+    found = place.stat()
+    return place, (found.st_dev, found.st_ino)

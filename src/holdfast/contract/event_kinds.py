@@ -37,7 +37,7 @@ from holdfast.contract.events import (
     UserMessage,
 )
 from holdfast.contract.managed_events import MANAGED_KINDS
-from holdfast.contract.wake_events import WAKE_KINDS
+from holdfast.contract.wake_events import CARRIED_KINDS, WAKE_KINDS
 
 KINDS: tuple[type[Payload], ...] = (
     *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
@@ -51,6 +51,7 @@ KINDS: tuple[type[Payload], ...] = (
     ApprovalWithdrawn,
     *(ChildWaits, ChildAnswered),
     *MANAGED_KINDS,
+    *CARRIED_KINDS,
 )
 """Every kind there is."""
 

@@ -95,6 +95,21 @@ class ChatCursor(
     """The last message was broken off: pieces that still come belong to nothing."""
 
 
+class CarriedFiles(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """What is kept of the files of a workspace that is carried."""
+
+    snapshot: str | None = None
+    """The newest one; None: there is none."""
+    path: str
+    """Where the files were when they were looked at last."""
+    stays: str | None = None
+    """The name of the place where they are newer than that, and which they do not leave."""
+    effects: int = 0
+    """Calls that began to run since then."""
+
+
 class SessionState(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
@@ -139,6 +154,8 @@ class SessionState(
     """How many runs in a row wanted to go on by themselves."""
     managed: ManagedState | None = None
     """Its setup and its outcome, once it has either."""
+    files: CarriedFiles | None = None
+    """Where its workspace is carried."""
 
 
 def reported(state: SessionState, runner: Runner = "nobody") -> ReportedStatus:

@@ -13,7 +13,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
     """What a session takes up in a store."""
 
     bytes: int
-    """Of its events and the parts of its conversation."""
+    """Of its events, the parts of its conversation, and the files that it carries."""
     waits: bool
     """Something a person said was not taken into account yet."""
 

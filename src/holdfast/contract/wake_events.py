@@ -133,11 +133,52 @@ class ContextCompacted(Payload, frozen=True, kw_only=True, tag="context.compacte
     automatic: bool = True
 
 
+class WorkspaceKept(Payload, frozen=True, kw_only=True, tag="workspace.kept"):
+    """The files of a workspace that is carried are in the store, as they were at this moment."""
+
+    snapshot: str
+    """The SHA-256 of the list of them: it vouches for every one."""
+    path: str
+    """Where they were."""
+    files: int
+    bytes: int
+    added_bytes: int
+    """What of them was not in the store yet."""
+    left_out: int = 0
+    """Sockets, pipes and devices, which are not carried."""
+    working: int = 0
+    """How many go on there behind the run, in the background: what they change is not kept yet."""
+
+
+class WorkspaceStays(Payload, frozen=True, kw_only=True, tag="workspace.stays"):
+    """The files could not be kept: the session is run where they are, and nowhere else."""
+
+    place: str
+    """A name that is written down there, too."""
+    machine: str
+    """What that machine is called, for people."""
+    path: str
+    reason: str
+
+
+class WorkspaceLost(Payload, frozen=True, kw_only=True, tag="workspace.lost"):
+    """Calls ran behind the last moment of which the files are kept, and whoever ran them is gone:
+    the files are those of that moment again."""
+
+    snapshot: str
+    path: str
+    """Where the files are that those calls may have changed."""
+    calls: int
+    """How many, with what went on in the background."""
+
+
 WAKE_KINDS: tuple[type[Payload], ...] = (
     *(WakeQueued, WakesCompleted, WakeDeferred, DirectiveTaken, LearningCaptured),
     *(ModelFailed, OutputsPruned, ContextCompacted, AgentEquipped),
     *(ModelBrokenOff, RunBounded),
 )
+
+CARRIED_KINDS: tuple[type[Payload], ...] = (WorkspaceKept, WorkspaceStays, WorkspaceLost)
 
 
 class QueuedWake(

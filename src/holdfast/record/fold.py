@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from holdfast.contract.events import (
     ApprovalWithdrawn,
+    CallIntended,
     CallSettled,
     ChildCreated,
     ChildIdle,
@@ -30,7 +31,13 @@ from holdfast.contract.events import (
     UserInterrupt,
     UserMessage,
 )
-from holdfast.contract.session_state import ConfirmationRequest, CustomRequest, SessionState
+from holdfast.contract.session_state import (
+    CarriedFiles,
+    ConfirmationRequest,
+    CustomRequest,
+    SessionState,
+)
+from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost, WorkspaceStays
 from holdfast.record.codec import Stored
 from holdfast.record.managed_fold import MANAGED_FOLDS, run_rested, with_outcome
 from holdfast.record.waiting import WAITING_FOLDS, Fold, run_ended, with_word, without_words
@@ -183,6 +190,29 @@ def _replied(state: SessionState, _row: Stored, said: ModelReplied) -> SessionSt
     return replace(state, usage={**state.usage, **usage}) if counted else state
 
 
+def _intended(state: SessionState, _row: Stored, _said: CallIntended) -> SessionState:
+    """What it does to files that are carried is not kept yet."""
+    files = state.files
+    if files is None:
+        return state
+    return replace(state, files=replace(files, effects=files.effects + 1))
+
+
+def _kept(state: SessionState, _row: Stored, said: WorkspaceKept) -> SessionState:
+    return replace(
+        state, files=CarriedFiles(snapshot=said.snapshot, path=said.path, effects=said.working)
+    )
+
+
+def _stays(state: SessionState, _row: Stored, said: WorkspaceStays) -> SessionState:
+    before = None if state.files is None else state.files.snapshot
+    return replace(state, files=CarriedFiles(snapshot=before, path=said.path, stays=said.place))
+
+
+def _lost(state: SessionState, _row: Stored, said: WorkspaceLost) -> SessionState:
+    return replace(state, files=CarriedFiles(snapshot=said.snapshot, path=said.path))
+
+
 FOLDS: Mapping[type[Payload], Fold] = {
     SessionCreated: _created,
     UserMessage: _message,
@@ -203,6 +233,10 @@ FOLDS: Mapping[type[Payload], Fold] = {
     SessionClosed: _closed,
     SpanCompleted: _span,
     ModelReplied: _replied,
+    CallIntended: _intended,
+    WorkspaceKept: _kept,
+    WorkspaceStays: _stays,
+    WorkspaceLost: _lost,
     **WAITING_FOLDS,
     **MANAGED_FOLDS,
 }

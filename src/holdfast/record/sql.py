@@ -291,6 +291,7 @@ EVENT_BYTES = (
 PART_BYTES = (
     "SELECT session_id, SUM(LENGTH(CAST(data_json AS BLOB))) FROM chat_parts GROUP BY session_id"
 )
+CARRIED_BYTES = "SELECT session_id, SUM(LENGTH(content)) FROM workspace_pieces GROUP BY session_id"
 LOST_EVENTS = (
     f"SELECT place / {SPAN}, count(*) FROM events"
     f" LEFT JOIN chat_sessions ON number = place / {SPAN}"

@@ -1,9 +1,11 @@
 """An opened store: the journal that is written, the archive that is read, versions, upkeep."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
 
+from holdfast.contract import carried as carrying
 from holdfast.contract import outbox as outboxes
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal, JournalUnavailable
@@ -25,6 +27,8 @@ class Store(NamedTuple):
     """Opened when they are first asked for."""
     outbox: "outboxes.Outbox | None" = None
     """None: many machines cannot share it."""
+    carried: "Callable[[], carrying.CarriedStore] | None" = None
+    """None: it keeps no files."""
 
 
 class StoreHealth(msgspec.Struct, frozen=True):

@@ -43,7 +43,7 @@ class StoreUpkeep:
 
     def _weights(self) -> dict[str, Weight]:
         totals: dict[str, int] = {}
-        for statement in (sql.EVENT_BYTES, sql.PART_BYTES):
+        for statement in (sql.EVENT_BYTES, sql.PART_BYTES, sql.CARRIED_BYTES):
             for session_id, size in self._reader.rows(statement, ()):
                 totals[session_id] = totals.get(session_id, 0) + int(size or 0)
         waiting = {row[0] for row in self._reader.rows(sql.WAITING, ())}

@@ -10,6 +10,7 @@ from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.codec import Chain
 from holdfast.record.journal import StoreParts
 from holdfast.record.owner import Owner
+from holdfast.record.postgres.carried import PostgresCarried
 from holdfast.record.postgres.committing import PostgresCommitter
 from holdfast.record.postgres.connection import PostgresConnections
 from holdfast.record.postgres.outbox import PostgresOutbox
@@ -38,7 +39,8 @@ def open_postgres(
     parts = StoreParts(committer, reader, chain, clock, ids, quick=False, anchors=anchors)
     versions = partial(_versions, url, clock, ids)
     store = store_of(parts, PostgresIndex(connections), PostgresBroom(connections), versions)
-    return store._replace(outbox=PostgresOutbox(connections, shared))
+    outbox, carried = PostgresOutbox(connections, shared), partial(PostgresCarried, connections)
+    return store._replace(outbox=outbox, carried=carried)
 
 
 def _versions(url: str, clock: Clock, ids: IdSource) -> Versions:

@@ -5,6 +5,7 @@ from typing import LiteralString, TypeAlias
 
 from holdfast.contract.journal import JournalUnavailable, TooNew
 from holdfast.record.postgres.brief_tables import add_briefs
+from holdfast.record.postgres.carried import CARRIED
 from holdfast.record.postgres.due_tables import add_due
 from holdfast.record.postgres.journal_tables import JOURNAL
 from holdfast.record.postgres.outbox_tables import OUTBOX
@@ -25,7 +26,7 @@ _OF_LEARNED: LiteralString = (
 
 MIGRATIONS: tuple[Step, ...] = (
     *(JOURNAL, VERSIONS, SEARCH, PLACES, add_due, add_briefs),
-    *(_OF_LEARNED, SEARCH_OF_AGENTS, OUTBOX),
+    *(_OF_LEARNED, SEARCH_OF_AGENTS, OUTBOX, CARRIED),
 )
 """Each brings the schema from the version before to the next; what was published never changes."""
 

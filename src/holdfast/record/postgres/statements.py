@@ -5,7 +5,7 @@ from functools import cache
 
 _TABLES = re.compile(
     r"\b(chat_sessions|chat_messages|chat_parts|session_briefs|events|search_places|search"
-    r"|version_contents|versions)\b"
+    r"|version_contents|versions|workspace_pieces)\b"
 )
 NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)"
 """What time it is at the server, in microseconds since 1970."""

@@ -17,12 +17,13 @@ _REMOVALS = (
     f"DELETE FROM search WHERE {sql.LOST_ENTRIES}",
     f"DELETE FROM search_places WHERE {sql.LOST_ENTRIES}",
     f"DELETE FROM version_contents WHERE {sql.LOST_CONTENTS}",
+    f"DELETE FROM workspace_pieces WHERE {sql.LOST_ENTRIES}",
 )
 _SIZE: LiteralString = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
 _OURS: LiteralString = " WHERE relnamespace = 'holdfast'::regnamespace AND relkind = 'r'"
 _TABLES: tuple[LiteralString, ...] = (
     *("chat_sessions", "events", "chat_messages", "chat_parts", "session_briefs"),
-    *("search", "search_places", "version_contents", "versions"),
+    *("search", "search_places", "version_contents", "versions", "workspace_pieces"),
 )
 
 

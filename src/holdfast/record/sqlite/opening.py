@@ -13,7 +13,7 @@ from holdfast.record.journal import StoreParts
 from holdfast.record.later_versions import ClosedAnywhere
 from holdfast.record.owner import Owner
 from holdfast.record.sql import Row
-from holdfast.record.sqlite import versions
+from holdfast.record.sqlite import carried, versions
 from holdfast.record.sqlite.connection import Durability, open_reader, told
 from holdfast.record.sqlite.legible import fetched
 from holdfast.record.sqlite.schema import check_up_to_date
@@ -46,7 +46,8 @@ def open_sqlite(
     def opened() -> ClosedAnywhere:
         return versions.open_versions(path, clock, ids, durability)
 
-    return store_of(parts, SqliteIndex(path), SqliteBroom(path), opened)
+    store = store_of(parts, SqliteIndex(path), SqliteBroom(path), opened)
+    return store._replace(carried=lambda: carried.SqliteCarried(path, durability))
 
 
 class SqliteReader:

@@ -16,7 +16,7 @@ from holdfast.record.sqlite.search_tables import (
     SEARCH_OF_PLACES,
     SEARCH_OF_WORDS,
 )
-from holdfast.record.sqlite.version_tables import VERSIONS
+from holdfast.record.sqlite.version_tables import CARRIED, VERSIONS
 from holdfast.record.store import not_up_to_date
 
 _FIRST = """
@@ -144,7 +144,7 @@ Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
 MIGRATIONS: tuple[Step, ...] = (
     *(_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES),
     *(_add_due, _NO_WAKES, _add_briefs, _OF_LEARNED),
-    *(SEARCH_OF_PLACES, SEARCH_OF_KINDS),
+    *(SEARCH_OF_PLACES, SEARCH_OF_KINDS, CARRIED),
 )
 """Each brings a file from the version before it to the next; what was published never changes."""
 

@@ -17,6 +17,7 @@ _REMOVALS = (
     f"DELETE FROM search WHERE rowid IN (SELECT id FROM search_docsize WHERE {_LOST_WORDS})",
     f"DELETE FROM search_places WHERE {sql.LOST_ENTRIES}",
     f"DELETE FROM version_contents WHERE {sql.LOST_CONTENTS}",
+    f"DELETE FROM workspace_pieces WHERE {sql.LOST_ENTRIES}",
 )
 
 

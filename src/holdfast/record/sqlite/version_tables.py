@@ -1,4 +1,4 @@
-"""The tables of versions; the same content is stored once."""
+"""The tables of versions, and of files that sessions carry; the same content is stored once."""
 
 VERSIONS = """
 CREATE TABLE version_contents (
@@ -24,3 +24,17 @@ CREATE TABLE versions (
     PRIMARY KEY (space, target, number)
 ) WITHOUT ROWID;
 """
+
+CARRIED = """
+CREATE TABLE workspace_pieces (
+    session_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (session_id, name)
+);
+
+CREATE TRIGGER workspace_goes AFTER DELETE ON chat_sessions BEGIN
+    DELETE FROM workspace_pieces WHERE session_id = old.id;
+END;
+"""
+"""What a session carries goes with the session, in the same transaction."""

@@ -10,10 +10,11 @@ from pathlib import Path
 import anyio
 
 from holdfast.agent.conversation import Conversation
+from holdfast.app import bringing
 from holdfast.app.problems import ConfigurationError
 from holdfast.contract.archive import LAST
 from holdfast.surfaces.cli.last_session import workspace_meant
-from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.opening import chosen, configured
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.run_checks import check_cost
 from holdfast.surfaces.cli.run_options import add_run_options, check_run_options, message_in
@@ -78,7 +79,10 @@ def _task(arguments: Namespace, screen: Screen) -> Task:
     state = session.state
     workspace = given or state.workspace or "."
     if not Path(workspace).is_dir():
-        raise UsageError(_GONE.format(session.id, workspace))
+        carried = None if given else _carried(arguments, screen, session.id)
+        if carried is None:
+            raise UsageError(_GONE.format(session.id, workspace))
+        workspace = carried
     arguments.workspace = workspace
     agent = arguments.agent or state.agent_id
     if agent != state.agent_id:
@@ -100,6 +104,12 @@ def _task(arguments: Namespace, screen: Screen) -> Task:
         seen=session.sequence,
         message=message_in(words, screen.remark),
     )
+
+
+def _carried(arguments: Namespace, screen: Screen, session_id: str) -> str | None:
+    """Where the files of a session begun elsewhere are here; None: they are not carried."""
+    settings = configured(arguments, screen).settings
+    return anyio.run(bringing.brought_to, settings, session_id)
 
 
 async def _is_done(task: Task) -> bool:

@@ -1,0 +1,49 @@
+"""Real servers, and two machines that share nothing else."""
+
+from collections.abc import Generator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from app.carrying.machines import Machine
+from nats_server import NatsServers, running_nats
+from postgres_server import PostgresServer, running_server
+
+from holdfast.app.agent_settings import ClusterSettings, EngineSettings
+from holdfast.app.settings import Settings, StoreSettings
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Generator[PostgresServer]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def nats() -> Generator[NatsServers]:
+    with running_nats() as servers:
+        yield servers
+
+
+@pytest.fixture
+def settings(postgres: PostgresServer, nats: NatsServers) -> Generator[Settings]:
+    with postgres.database() as url:
+        yield Settings(
+            engine=EngineSettings(kind="cluster"),
+            store=StoreSettings(kind="postgres", url=url),
+            cluster=ClusterSettings(
+                servers=nats.urls, namespace=f"carried{next(_numbers)}", workspaces="carried"
+            ),
+        )
+
+
+@pytest.fixture
+def one(settings: Settings, tmp_path: Path) -> Machine:
+    return Machine(settings, tmp_path / "one")
+
+
+@pytest.fixture
+def two(settings: Settings, tmp_path: Path) -> Machine:
+    return Machine(settings, tmp_path / "two")
