@@ -41,7 +41,6 @@ _ELSEWHERE = (
     " there, or anywhere once they are small enough to be kept"
 )
 _NO_PLACE = "the files of session {0} cannot be made again in {1}: {2}"
-UNUSED_DAYS = 7
 _TIDY_SECONDS = 3600.0
 _log = logging.getLogger("holdfast")
 
@@ -113,6 +112,8 @@ async def _brought(by: _Bringing, state: SessionState) -> Brought:
             told = problem.strerror or str(problem)
             raise NotHere(_NO_PLACE.format(session_id, home, told)) from None
         known = await _look(by.ground, copy)
+    if known is not None and known.name != name:
+        known = None  # whatever else is here by now is in no store yet
     if files.effects:
         lost = WorkspaceLost(snapshot=name, path=files.path, calls=files.effects)
         await by.log.append([lost], in_run=False)
@@ -191,7 +192,7 @@ async def tidy(ground: Ground, journal: Journal) -> None:
 
     What is removed is made again when it is wanted.
     """
-    before = ground.clock.unix_ns() - UNUSED_DAYS * 86_400_000_000_000
+    before = ground.clock.unix_ns() - copies.UNUSED_NS
     for home in await to_thread.run_sync(copies.unused, copies_folder(ground), before):
         try:
             state = (await journal.session(home.name)).state
