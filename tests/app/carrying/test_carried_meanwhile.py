@@ -75,7 +75,8 @@ async def test_what_was_told_to_be_lost_does_not_come_back(
             with pytest.raises(JournalUnusable):
                 await ran(session, "Again.")
         await gives_back(session)
-        await two.goes_on(session.id, DONE)
+        killed(two, "effects", session.id)  # it was told, and ran once more
+        run_out(one.settings)
         assert len(await told(two, session.id, WorkspaceLost)) == 1
         with pytest.raises(carrying.WentOn, match="open it again"):
             await ran(session, "Go on.")
@@ -134,10 +135,10 @@ async def test_what_went_on_behind_a_run_is_read_again_whatever_its_times_say(
     def one_goes_on(_parts: object) -> int:
         return 1
 
+    monkeypatch.setattr(carrying, "_working", one_goes_on)
     monkeypatch.setattr("holdfast.execution.files.packing._RACY_NS", -(1 << 62))
     async with one.opened(runs("truncate -s 4096 file"), DONE, DONE, DONE) as hf:
         session = await hf.new_session()
-        monkeypatch.setattr(carrying, "_working", one_goes_on)
         await ran(session, "Begin.")
         file = one.workspace / "file"
         with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:
