@@ -28,9 +28,15 @@ from holdfast.app.store import session_log
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.carried import CarriedStore
 from holdfast.contract.events import SessionCreated
-from holdfast.contract.journal import Journal, JournalError, LeaseHeld, UnknownSession
+from holdfast.contract.journal import (
+    EventQuery,
+    Journal,
+    JournalError,
+    LeaseHeld,
+    UnknownSession,
+)
 from holdfast.contract.session_state import CarriedFiles, SessionState
-from holdfast.contract.wake_events import WorkspaceLost
+from holdfast.contract.wake_events import CARRIED_KINDS, WorkspaceLost
 from holdfast.execution.files import carried_list, packing, unpacking
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -42,9 +48,14 @@ _ELSEWHERE = (
 )
 _NO_PLACE = "the files of session {0} cannot be made again in {1}: {2}"
 _TIDY_SECONDS = 3600.0
+_OF_FILES = tuple(str(kind.__struct_config__.tag) for kind in CARRIED_KINDS)
 _log = logging.getLogger("holdfast")
 
 _NOWHERE = "the files of session {0} were never kept, and {1} is no directory of this machine"
+_DROPPED = (
+    "an older holdfast wrote to session {0} and dropped where its files are; end all that are older,"
+    " then: holdfast sessions rebuild {0} --repair"
+)
 _DAMAGED = "the files of session {0} cannot be made again: {1}; restore the store from a copy"
 
 
@@ -130,11 +141,13 @@ async def _look(ground: Ground, copy: Path) -> "packing.Packed | None":
 async def _first(by: _Bringing, state: SessionState) -> CarriedFiles:
     """Keep the files of one that was begun without: those where it was begun, if that is here."""
     session_id = by.log.session_id
+    journal = await by.log.journal()
+    if await journal.find(session_id, EventQuery(types=_OF_FILES, limit=1)):
+        raise ConfigurationError(_DROPPED.format(session_id))
     place = state.workspace
     if place is None or not await to_thread.run_sync(Path(place).is_dir):
         raise NotHere(_NOWHERE.format(session_id, place))
     await CarriedWorkspace(by.ground, by.log, place).keep()
-    journal = await by.log.journal()
     files = (await journal.session(session_id)).state.files
     assert files is not None
     if files.stays is not None:  # it cannot be copied either

@@ -195,7 +195,8 @@ class CarriedWorkspace:
     def _check_known(self, files: CarriedFiles | None) -> None:
         """What is here is no older than what the journal names, or it would take its place."""
         known = {_place(self._hoped), *([_place(self._files)] if self._looked else [])}
-        if files is not None and _place(files) not in known:
+        dropped = files is None and self._looked and self._files is not None
+        if dropped or (files is not None and _place(files) not in known):
             raise self._went_on()
 
     def _check_nothing_ran(self, files: CarriedFiles | None) -> None:

@@ -60,6 +60,37 @@ async def test_whoever_has_a_session_open_does_not_hide_what_another_machine_los
     assert lost.calls == 1
 
 
+def dropped(settings: Settings) -> None:
+    """As a holdfast does that knows nothing of carried files, and writes the rest of the state."""
+    assert settings.store.url is not None
+    with psycopg.connect(settings.store.url, autocommit=True) as connection:
+        connection.execute(
+            "UPDATE holdfast.chat_sessions SET state_json = (state_json::jsonb - 'files')::text"
+        )
+
+
+async def test_where_an_older_holdfast_dropped_the_files_older_ones_do_not_take_their_place(
+    one: Machine, two: Machine
+) -> None:
+    """The folder that the session was begun in is still there, and is old."""
+    async with one.opened(runs("echo 1 > file"), DONE, DONE) as hf:
+        session = await hf.new_session()
+        await ran(session, "Begin.")
+        await gives_back(session)
+        await two.goes_on(session.id, runs("echo 2 > file"), DONE)
+        dropped(one.settings)
+        with pytest.raises(carrying.WentOn):
+            await ran(session, "Go on.")
+        await session.close()
+    end = await one.wakes(session.id, DONE)
+    assert (end.executed, end.reason) == (False, "not_ours")
+    assert f"holdfast sessions rebuild {session.id} --repair" in str(end.problem)
+    async with one.opened() as hf:
+        await (await hf.agents.all_sessions()).archive.rebuild(session.id, repair=True)
+    await one.wakes(session.id, runs("cat file"), DONE)
+    assert printed(one.model) == "2\n"
+
+
 async def test_what_was_told_to_be_lost_does_not_come_back(
     one: Machine, two: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
