@@ -53,8 +53,8 @@ _log = logging.getLogger("holdfast")
 
 _NOWHERE = "the files of session {0} were never kept, and {1} is no directory of this machine"
 _DROPPED = (
-    "an older holdfast wrote to session {0} and dropped where its files are; end all older ones, then:"
-    " holdfast sessions rebuild {0} --repair"
+    "an older holdfast wrote to session {0} and dropped where its files are; end all older ones,"
+    " then: holdfast sessions rebuild {0} --repair"
 )
 _DAMAGED = "the files of session {0} cannot be made again: {1}; restore the store from a copy"
 
