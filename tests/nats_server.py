@@ -16,6 +16,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Protocol
 
 _START_SECONDS = 15.0
 _PROGRAM = "nats-server"
@@ -32,30 +33,42 @@ cd /
 _NODE = """
 server_name: {name}
 listen: "127.0.0.1:{port}"
-jetstream {{ store_dir: "{folder}/store", max_mem: 64MB, max_file: 2GB }}
+jetstream {{ store_dir: "{store}", max_mem: 64MB, max_file: 2GB }}
 """
 _CLUSTER = """
 cluster {{ name: tests, listen: "127.0.0.1:{port}", routes: [{routes}] }}
 """
 
 
+class NatsDisk(Protocol):
+    """Where a server keeps what it keeps, if not beside its log."""
+
+    folder: Path
+    before: Sequence[str]
+    """Comes before the command of whoever is to see it."""
+
+
 class NatsNode:
     """One server: it can be killed, paused, and started again with what it kept."""
 
-    def __init__(self, name: str, folder: Path, port: int, more: str = "") -> None:
+    def __init__(
+        self, name: str, folder: Path, port: int, more: str = "", disk: "NatsDisk | None" = None
+    ) -> None:
         self.name = name
         self.url = f"nats://127.0.0.1:{port}"
         self._port = port
         self._folder = folder
         self._keeper: subprocess.Popen[bytes] | None = None
-        self._text = _NODE.format(name=name, port=port, folder=folder)
+        self._before = () if disk is None else disk.before
+        store = folder / "store" if disk is None else disk.folder / "store"
+        self._text = _NODE.format(name=name, port=port, store=store)
         folder.mkdir()
         self._tell(more)
 
     def start(self) -> None:
         with (self._folder / "log").open("ab") as log:
             self._keeper = subprocess.Popen(
-                ["/bin/sh", "-c", _KEEPER, self._folder / "pid", _program(), "-c", "nats.conf"],
+                [*self._before, "/bin/sh", "-c", _KEEPER, self._folder / "pid", *self._command()],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -94,6 +107,13 @@ class NatsNode:
                 raise TimeoutError((self._folder / "log").read_text("utf-8"))
             time.sleep(0.02)
 
+    def complaints(self, words: str) -> int:
+        """How often it wrote down something like this."""
+        return (self._folder / "log").read_text("utf-8").lower().count(words)
+
+    def _command(self) -> list[str]:
+        return [_program(), "-c", str(self._folder / "nats.conf")]
+
     def _is_up(self) -> bool:
         try:
             with socket.create_connection(("127.0.0.1", self._port), 1) as connection:
@@ -120,12 +140,15 @@ class NatsServers:
 
 
 @contextmanager
-def running_nats(count: int = 1, more: str = "") -> Generator[NatsServers]:
-    """Start so many, with files of their own. ``more``: what each is told besides."""
+def running_nats(
+    count: int = 1, more: str = "", disk: NatsDisk | None = None
+) -> Generator[NatsServers]:
+    """Start so many, with files of their own. ``more``: what each is told besides; ``disk``: of
+    the first one."""
     folder = Path(tempfile.mkdtemp(prefix="holdfast-nats-"))
     try:
         with ExitStack() as stack:
-            nodes = _nodes(folder, count, more)
+            nodes = _nodes(folder, count, more, disk)
             for node in nodes:
                 stack.callback(node.kill)
                 node.start()
@@ -136,14 +159,15 @@ def running_nats(count: int = 1, more: str = "") -> Generator[NatsServers]:
         shutil.rmtree(folder)
 
 
-def _nodes(folder: Path, count: int, more: str) -> list[NatsNode]:
+def _nodes(folder: Path, count: int, more: str, disk: NatsDisk | None) -> list[NatsNode]:
     ports = _free_ports(2 * count)
     clients, routes = ports[:count], ports[count:]
     told = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
     nodes: list[NatsNode] = []
     for at, (client, route) in enumerate(zip(clients, routes, strict=True), 1):
         cluster = _CLUSTER.format(port=route, routes=told) if count > 1 else ""
-        nodes.append(NatsNode(f"n{at}", folder / f"n{at}", client, cluster + more))
+        own = disk if at == 1 else None
+        nodes.append(NatsNode(f"n{at}", folder / f"n{at}", client, cluster + more, own))
     return nodes
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from agent_scripts import says, script
+from msgspec.json import decode
 from msgspec.structs import replace
 from nats_server import NatsServers, running_nats
 from postgres_server import PostgresServer, running_server
@@ -16,6 +17,7 @@ from holdfast.app.agent_settings import ClusterSettings, EngineSettings, TenantS
 from holdfast.app.configuration import Configuration
 from holdfast.app.control.client import poke
 from holdfast.app.fleet import announce, announcing, opened_link, servers_of
+from holdfast.app.holders import lives_elsewhere, this_process
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.meter import Meter
 from holdfast.app.problems import ConfigurationError
@@ -25,7 +27,7 @@ from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.cluster import client
-from holdfast.engine.cluster.streams import Streams
+from holdfast.engine.cluster.streams import ACK_SECONDS, Streams
 from holdfast.runtime.clock import SystemClock
 from holdfast.testing.fake_journal import FakeJournal
 
@@ -111,6 +113,42 @@ async def test_a_worker_runs_the_sessions_of_all_its_tenants_and_no_others(
     assert not (tmp_path / "elsewhere").exists()  # one key signs for all tenants
     async with opened(settings, tmp_path, model) as hf:
         assert await hf.run_due() == 0
+
+
+async def test_what_a_worker_that_stands_still_ran_another_of_its_machine_takes_over(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """Its lease has run out, and by that its processes have ended: nobody waits for its own end."""
+    session = await begun(settings, tmp_path, script(tmp_path, says("Done.")))
+    another = await anyio.open_process(["sleep", "60"])
+    try:
+        began = Path(f"/proc/{another.pid}/stat").read_text("ascii").rpartition(")")[2].split()[19]
+        holder = f"{this_process().rpartition('/')[0]}/{another.pid}-{began}-12345678"
+        assert lives_elsewhere(holder)
+        ends: list[WakeEnd] = []
+        async with opened(settings, tmp_path, script(tmp_path, says("Done."))) as hf:
+            store = await hf.agents.all_sessions()
+            await store.journal.lease(session, holder, 0.001)
+            await anyio.sleep(0.002)
+            with anyio.fail_after(10):
+                assert await hf.run_due(told=ends.append) == 1
+    finally:
+        another.kill()
+        await another.aclose()
+    assert [end.ended for end in ends if end.executed] == ["final_response"]
+
+
+async def test_a_worker_that_says_nothing_keeps_a_hint_for_less_than_a_lease(
+    settings: Settings, tmp_path: Path
+) -> None:
+    short = replace(settings, engine=EngineSettings(kind="cluster", lease_seconds=3))
+    model = script(tmp_path, says("Done."))
+    for configured, seconds in ((settings, ACK_SECONDS), (short, 2.0)):
+        async with opened(configured, tmp_path, model) as hf, opened_link(configured) as link:
+            await hf.run_due()
+            asked = f"$JS.API.CONSUMER.LIST.{link.names.wakes}"
+            lanes = decode((await link.client.request(asked, b"{}", {}, 5)).body)["consumers"]
+        assert {lane["config"]["ack_wait"] for lane in lanes} == {int(seconds * 1e9)}
 
 
 async def test_a_tenants_session_of_another_project_is_run_under_the_rules_of_its_own(

@@ -6,8 +6,9 @@ import sys
 import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -20,6 +21,8 @@ from holdfast.record.postgres import schema
 from holdfast.record.postgres.connection import PostgresConnections
 from holdfast.record.postgres.door import load
 from holdfast.record.postgres.schema import migrate
+
+_SOCKET = ".s.PGSQL.5432"
 
 
 @contextmanager
@@ -238,3 +241,36 @@ def test_a_server_that_was_stopped_leaves_nothing() -> None:
     with running_server() as server:
         assert server.is_up()
     assert not server.folder.exists()
+
+
+def test_connections_that_are_lost_are_replaced_at_once(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there were: whoever borrows one does not rest after each that does not work."""
+    rests: list[float] = []
+    monkeypatch.setattr("psycopg_pool.pool.sleep", rests.append)
+    with opened(postgres_url) as connections, ExitStack() as stack:
+        borrowed = [stack.enter_context(connections.borrowed()) for _ in range(4)]
+        pids = [connection.info.backend_pid for connection in borrowed]
+        stack.close()
+        with psycopg.connect(postgres_url) as other:
+            other.execute("SELECT pg_terminate_backend(pid, 5000) FROM unnest(%s) AS pid", (pids,))
+        with connections.borrowed() as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    assert sum(rests) == 0
+
+
+def test_a_server_that_was_away_for_long_is_found_as_soon_as_it_is_back(
+    postgres_server: PostgresServer,
+) -> None:
+    """Whoever asked in vain meanwhile makes nobody wait."""
+    with (
+        TemporaryDirectory(prefix="hf-") as folder,
+        opened(postgres_server.url(host=folder)) as way,
+    ):
+        for _ in range(3):  # longer than a first rest of a pool, shorter than the second
+            with pytest.raises(JournalUnavailable, match="start the server"), way.borrowed():
+                pass
+        Path(folder, _SOCKET).symlink_to(postgres_server.folder / _SOCKET)
+        with way.borrowed() as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)

@@ -243,12 +243,14 @@ class OpenedAgents:
         if state.status == "running" or state.pending or state.wakes or state.calls:
             return False
         now = self._parts.clock.unix_ns() // 1000
+        is_alone = self._parts.configuration.settings.engine.kind != "cluster"
         for child in state.children:
             try:
                 lease = (await journal.session(child)).lease
             except UnknownSession:
                 continue
-            if lease is not None and may_run(lease.holder, late=lease.until_micros < now):
+            late = lease is None or lease.until_micros < now
+            if lease is not None and (may_run(lease.holder, late=late) if is_alone else not late):
                 return True
         return False
 

@@ -26,7 +26,7 @@ from holdfast.contract.ports import Clock
 from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.tenants import ClusterPace, Tenant, Who
+from holdfast.engine.cluster.tenants import Tenant, Who, pace_within
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
 from holdfast.record.store import Store
 
@@ -97,7 +97,8 @@ async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
             tenants.append(_tenant(runs, name, store, opened.agents.wake, clock))
         if runs.meter is not None:
             runs.meter.ready = lambda: link.client.is_connected
-        pace = ClusterPace(concurrency=settings.engine.concurrency, labels=settings.cluster.labels)
+        engine = settings.engine
+        pace = pace_within(engine.lease_seconds, engine.concurrency, settings.cluster.labels)
         who = Who(name=this_process(), host=node(), version=__version__)
         yield _Worker(link, tenants, runs.parts.clock, pace, who)
 

@@ -279,8 +279,12 @@ class Holdfast(SessionAnswers):
 
     async def _take_up(self) -> None:
         if self._log is not None:
+            # In a fleet who lives may stand still, or reach nobody: there a lease alone says it.
+            is_alone = self.parts.configuration.settings.engine.kind != "cluster"
             try:
-                journal, epoch = await self._log.take_up(is_gone, lives_elsewhere)
+                journal, epoch = await self._log.take_up(
+                    is_gone, lives_elsewhere if is_alone else None
+                )
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
             self._taken_up = await recovery.close_open_calls(journal, self._session.id, epoch)

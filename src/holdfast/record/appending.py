@@ -49,6 +49,8 @@ class SessionWork(msgspec.Struct, Generic[_T], frozen=True):
 
     session_id: str
     do: Callable[[Desk], _T]
+    is_long: bool = False
+    """It may take as long as it needs."""
 
     def __call__(self, desk: Desk) -> _T:
         """Do it."""

@@ -143,7 +143,7 @@ class StoreArchive:
             )  # whatever ends this before it is told raises no alarm
             return rows
 
-        work = SessionWork(session_id, put_in)
+        work = SessionWork(session_id, put_in, is_long=True)
         rows = await self._writer.do(work, at_once=len(told) <= MOST_AT_ONCE)
         if rows:
             self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)
@@ -177,7 +177,7 @@ class StoreArchive:
         return found
 
     async def _do(self, session_id: str, work: Callable[[Desk], _T]) -> _T:
-        return await self._writer.do(SessionWork(session_id, work))
+        return await self._writer.do(SessionWork(session_id, work, is_long=True))
 
 
 def called(reader: Rows, beginning: str, also: Iterable[str] = ()) -> str:

@@ -20,6 +20,7 @@ from holdfast.engine.cluster.subjects import (
     name_in,
     token,
 )
+from holdfast.engine.cluster.tenants import ClusterPace, pace_within
 
 NAMES = Names("fleet")
 TOKEN = re.compile(r"[A-Za-z0-9_=-]+")
@@ -103,3 +104,12 @@ def test_the_label_is_what_the_session_says_it_needs() -> None:
     assert label_of(SessionState()) == ANY
     assert label_of(SessionState(metadata={"runs_on": 5})) == ANY
     assert label_of(SessionState(metadata={"runs_on": ""})) == ANY
+
+
+@pytest.mark.parametrize("lease_seconds", [1.0, 3.0, 14.0, 15.0, 3600.0])
+def test_another_worker_has_a_hint_before_a_lease_ends(lease_seconds: float) -> None:
+    """And not the same one again, by what it asked for before it stood still."""
+    pace = pace_within(lease_seconds)
+    assert pace.wait_seconds < pace.ack_seconds < lease_seconds
+    assert pace.ack_seconds <= ClusterPace().ack_seconds
+    assert pace_within(15.0) == ClusterPace()

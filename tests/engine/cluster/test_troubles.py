@@ -273,7 +273,7 @@ class Slow(FakeOutbox):
 
 async def test_many_looks_are_one_question() -> None:
     store = Slow()
-    looks = Looks(store)
+    looks = Looks(store, CLOCK)
     found: dict[str, Session | None] = {}
 
     async def look(name: str) -> None:
@@ -299,7 +299,7 @@ async def test_all_who_share_a_question_hear_that_there_is_no_answer() -> None:
     store = Slow()
     store.goes.set()
     store.is_gone = True
-    looks = Looks(store)
+    looks = Looks(store, CLOCK)
     heard: list[str] = []
 
     async def look() -> None:
@@ -319,7 +319,7 @@ async def test_all_who_share_a_question_hear_that_there_is_no_answer() -> None:
 
 async def test_whoever_shares_a_question_that_is_given_up_hears_of_it() -> None:
     store = Slow()
-    looks = Looks(store)
+    looks = Looks(store, CLOCK)
     heard: list[str] = []
 
     async def first() -> None:

@@ -1,8 +1,9 @@
 """What has to be so after a round, whatever went wrong: told by the journals and by the effects."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.cluster_faults.plan import Round
 
@@ -10,6 +11,39 @@ from holdfast.contract.events import AgentMessage, Event, EventsProcessed, UserM
 from holdfast.contract.journal import Journal
 from holdfast.contract.wake_events import WakeQueued, WakesCompleted
 from holdfast.record.store import Store
+
+
+class Outage(NamedTuple):
+    """When a store was there for nobody, in microseconds."""
+
+    begun: int
+    ended: int
+
+
+class Takeover(NamedTuple):
+    """A session went from one worker to another one, in microseconds."""
+
+    session: str
+    since: int
+    """When the lease had ended and it was due."""
+    until: int
+    """When the first event of the other one was written."""
+
+    def late_seconds(self, outages: Iterable[Outage]) -> float:
+        """How long it could have been taken over and was not: it cannot while the store is away."""
+        since = self.since
+        for outage in outages:
+            if outage.begun <= self.until and outage.ended > since:
+                since = outage.ended
+        return (self.until - since) / 1e6
+
+
+def takeover_in(line: str) -> Takeover | None:
+    """As a worker tells it; None: it tells something else."""
+    words = line.split()
+    if words[0] != "taken":
+        return None
+    return Takeover(words[1], int(words[2]), int(words[3]))
 
 
 def effects_in(file: Path) -> Counter[str]:

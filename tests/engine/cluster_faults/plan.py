@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Literal, NamedTuple, get_args
 
+from engine.cluster_faults.cables import Direction
+
 Kind = Literal[
     "kill",  # a worker ends, with no time to say goodbye; another one is started
     "zombie",  # a worker stands still for longer than a lease lasts
@@ -15,9 +17,10 @@ Kind = Literal[
     "postgres",  # PostgreSQL is ended at once, and comes back
     "lost nats",  # a worker's connections to NATS end, and none can be made
     "lost postgres",
-    "mute nats",  # a worker's connections to NATS pass nothing on
+    "mute nats",  # nothing of what a worker and NATS tell each other arrives
     "mute postgres",
     "full",  # PostgreSQL's disk is full for a while
+    "full nats",  # the disk of one of the servers of NATS is
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SESSIONS = 5
@@ -26,6 +29,9 @@ SAID = 4
 SECONDS = 1.5
 """In which all of it is said, and all of it goes wrong."""
 _SECOND_FAULT = 0.3
+_LONG = 0.15
+"""So many of those that nothing arrives from are so for longer than a server or a client waits."""
+_DIRECTIONS: tuple[Direction, ...] = ("both", "both", "to the worker", "from the worker")
 
 
 class Fault(NamedTuple):
@@ -34,6 +40,7 @@ class Fault(NamedTuple):
     lasts: float
     whom: int
     """Which worker, or which server: any number."""
+    direction: Direction = "both"
 
 
 class Said(NamedTuple):
@@ -61,6 +68,15 @@ class Round(NamedTuple):
     def kinds(self) -> tuple[Kind, ...]:
         return tuple(fault.kind for fault in self.faults)
 
+    @property
+    def told(self) -> str:
+        """What goes wrong, in words."""
+        ways = (
+            one.kind if one.direction == "both" else f"{one.kind} {one.direction}"
+            for one in self.faults
+        )
+        return " + ".join(ways)
+
 
 def planned(seed: int, number: int) -> Round:
     """One of many: every kind has its turn, and now and then a second one comes on top."""
@@ -75,7 +91,12 @@ def planned(seed: int, number: int) -> Round:
 def _fault(dice: Random, kind: Kind) -> Fault:
     at = dice.uniform(0.05, SECONDS)
     lasts = dice.uniform(1.0, 3.5) if kind == "zombie" else dice.uniform(0.1, 2.5)
-    return Fault(kind, at, lasts, dice.randrange(100))
+    whom = dice.randrange(100)
+    if not kind.startswith("mute"):
+        return Fault(kind, at, lasts, whom)
+    if dice.random() < _LONG:
+        lasts = dice.uniform(6, 14)
+    return Fault(kind, at, lasts, whom, dice.choice(_DIRECTIONS))
 
 
 def _said(dice: Random, seed: int, number: int) -> Iterator[Said]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
+from engine.cluster_faults.disks import can_be_full
 from postgres_server import (
     NOBODY,
     SETTINGS,
@@ -58,11 +59,13 @@ class PostgresNode:
         self.server = server
         self._keeper = keeper
         self._one_at_a_time = Lock()
+        self._is_full = False
 
     def start(self) -> None:
         with self._one_at_a_time:
             self._do("start")
-            wait_for(self.server)
+            if not self._is_full:  # else it may be unable to, until there is room
+                wait_for(self.server)
 
     def end(self) -> None:
         """At once, as if it crashed: what was committed is there when it starts again."""
@@ -73,16 +76,22 @@ class PostgresNode:
     def fill(self) -> None:
         """Leave no room on its disk."""
         with self._one_at_a_time:
+            self._is_full = True
             self._do("fill")
 
     def empty(self) -> None:
         """Make room, and start it again if that was too much for it."""
         with self._one_at_a_time:
             self._do("empty")
+            self._is_full = False
             if not self.server.is_up():
                 self._do("end")
                 self._do("start")
                 wait_for(self.server)
+
+    def complaints(self, words: str) -> int:
+        """How often it wrote down something like this."""
+        return (self.server.folder / "log").read_text("utf-8").lower().count(words)
 
     def _do(self, word: str) -> None:
         assert self._keeper.stdin is not None
@@ -90,14 +99,6 @@ class PostgresNode:
         self._keeper.stdin.write(f"{word}\n".encode())
         self._keeper.stdin.flush()
         assert self._keeper.stdout.readline().decode() == f"{word}\n"
-
-
-def can_be_full() -> bool:
-    """Whether it can have a disk of its own."""
-    if os.geteuid() != 0 or shutil.which("unshare") is None or shutil.which("setpriv") is None:
-        return False
-    tried = ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
-    return subprocess.run(tried, check=False, capture_output=True).returncode == 0
 
 
 @contextmanager

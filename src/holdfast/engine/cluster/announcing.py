@@ -30,7 +30,8 @@ HORIZON_MICROS = 3600 * SECOND
 _PAGE = 500
 _MOST_ON_THE_WAY = 256
 _FIRST_SECONDS = 1.0
-_MOST_SECONDS = 15.0
+_MOST_SECONDS = 2.0
+"""Servers that are away are asked so seldom: no more often than servers that are there."""
 
 
 class Announcer:
@@ -63,16 +64,18 @@ class Announcer:
 
     async def run(self) -> None:
         """Tell what is due, as it becomes due, until `stop`."""
-        pause = _FIRST_SECONDS
+        pause, said = _FIRST_SECONDS, ""
         while not self._stopping:
             poked = self._poked = Abort()
             seconds = self._pace.look_seconds
             try:
                 await self.tell_asked(await self.tell_untold())
-                pause = _FIRST_SECONDS
+                pause, said = _FIRST_SECONDS, ""
             except (JournalError, LinkError) as problem:
                 seconds, pause = pause, min(2 * pause, _MOST_SECONDS)
-                _log.warning("what is due is not told: %s; trying again later", problem)
+                if said != str(problem):
+                    _log.warning("what is due is not told: %s; trying again later", problem)
+                said = str(problem)
             if not self._stopping:
                 with move_on_after(seconds):
                     await poked.wait()

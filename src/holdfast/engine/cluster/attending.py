@@ -36,8 +36,8 @@ _log = logging.getLogger("holdfast")
 
 EARLY_MICROS = 2 * SECOND
 """So much too early it is waited for in place: hints come by the second."""
-UNREAD_SECONDS = 5.0
-"""A tenant whose store cannot be read is left alone so long."""
+_UNWRITTEN_SECONDS = 1.0
+"""What could not be written down is tried again so much later: a disk stays full for a while."""
 _MOST_NEWER_MILLIS = 10_000
 """So late at the most comes a hint again that only a newer worker can attend to."""
 _HELD_SECONDS = 5
@@ -52,8 +52,8 @@ class Attended(msgspec.Struct, frozen=True):
     """What came of a hint."""
 
     executed: bool = False
-    unread: bool = False
-    """The store of its tenant could not be read."""
+    rest_seconds: float | None = None
+    """The store of its tenant could not be used: it is left alone for so long, and until it can."""
     vain: Causes = frozenset()
     """What it was run for, where nothing came of it or somebody else had it."""
 
@@ -75,7 +75,8 @@ class Attending:
         self._tenant = tenant
         self._clock = clock
         self._pace = pace
-        self._looks = Looks(tenant.outbox)
+        self.looks = Looks(tenant.outbox, clock, pace.ack_seconds / 2)
+        """At the sessions of its store."""
         self._dead = Dead(link)
         self._told_newer: set[str] = set()
         """Sessions of which it was said that they are left to newer workers."""
@@ -84,20 +85,34 @@ class Attending:
         """Run its session if it is due, and answer it. LinkError: it comes again."""
         try:
             session = await self._due_session(hint)
-            if session is None:
-                return Attended()
+        except TooNew as problem:
+            await self._leave_to_newer(hint, problem)
+            return Attended()
+        except JournalError as problem:
+            _log.warning("session %s is not looked at: %s", hint.to.session_id, problem)
+            await self.give_back(hint)  # others may be able to
+            return Attended(rest_seconds=0)
+        if session is None:
+            return Attended()
+        try:
             return await self._run(hint, session)
         except TooNew as problem:
             await self._leave_to_newer(hint, problem)
             return Attended()
         except JournalError as problem:
             _log.warning("session %s is not run now: %s", hint.to.session_id, problem)
-            await self.put_off(hint, UNREAD_SECONDS)
-            return Attended(unread=True)
+            await self.put_off(hint, _UNWRITTEN_SECONDS)
+            return Attended(rest_seconds=_UNWRITTEN_SECONDS)
 
     async def keep(self, hint: Hint) -> None:
-        """Say that it is in hand. LinkError."""
-        if not self._link.client.is_connected:
+        """Say that it is in hand. LinkError.
+
+        Not where the store does not answer: nobody could tell whether its session is run, and
+        another worker may be able to.
+        """
+        passed = self._clock.ticks() - self.looks.answered
+        is_silent = passed > self._pace.ack_seconds / 2 * 1_000_000_000
+        if is_silent or not self._link.client.is_connected:
             return
         ticks = self._clock.ticks()
         await self._link.client.publish(hint.reply, _KEEP, headers={})
@@ -111,8 +126,9 @@ class Attending:
 
     async def give_back(self, hint: Hint) -> None:
         """Somebody else may take it at once. LinkError."""
-        await self._link.tell(hint.subject, hint.body, {VAIN: str(hint.vain)})
-        await self.answer(hint)
+        if not self.is_lost(hint):
+            await self._link.tell(hint.subject, hint.body, {VAIN: str(hint.vain)})
+            await self.answer(hint)
 
     async def put_off(self, hint: Hint, seconds: float) -> None:
         """Have it again, as it is, some seconds later. LinkError."""
@@ -151,7 +167,7 @@ class Attending:
 
     async def _standing(self, session_id: str) -> Session | None:
         """Where it stands; None: it is gone, or damaged. TooNew: only a newer worker can tell."""
-        found = await self._looks.at(session_id)
+        found = await self.looks.at(session_id)
         if found is not None:
             return found
         try:
@@ -163,6 +179,7 @@ class Attending:
 
     async def _run(self, hint: Hint, session: Session) -> Attended:
         causes = causes_of(session.state, self._now())
+        is_again = False
         while True:
             end, why = await self._run_once(session.id)
             after = await self._standing(session.id)
@@ -174,6 +191,9 @@ class Attending:
             if end.reason != "lease_contended":
                 return await self._settled(hint, after, _Run(end.executed, why, causes))
             left = _lease_micros(after, now)
+            if left is None and not is_again and (session.lease or after.lease) is not None:
+                # Whoever had it a moment ago has it no more.
+                is_again, left = True, 0
             if left is None or left > EARLY_MICROS:
                 held = now + (_HELD_SECONDS * SECOND if left is None else left)
                 again = later_told(self._names, self._tenant.name, after, held, hint.vain)

@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from holdfast.contract.journal import JournalError
 from holdfast.contract.ports import Clock
 from holdfast.engine.cluster.announcing import Announcer, is_leased
-from holdfast.engine.cluster.attending import UNREAD_SECONDS, Attending
+from holdfast.engine.cluster.attending import Attending
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.hands import HELD_SECONDS, Hands
 from holdfast.engine.cluster.lanes import Lane, Lanes
@@ -99,6 +99,7 @@ class ClusterEngine:
         What stays due although it was run is not waited for; JournalError, LinkError.
         """
         before = self._hands.executed
+        self._hands.away.open()
         unread: JournalError | LinkError | None = None
         async with create_task_group() as around:
             around.start_soon(self._keeping)
@@ -107,6 +108,7 @@ class ClusterEngine:
                     await self._until_idle(group)
                 except (JournalError, LinkError) as problem:
                     unread = problem  # what runs goes on to its end
+                self._hands.away.stop()
             around.cancel_scope.cancel()
         if unread is not None:
             raise unread
@@ -128,6 +130,7 @@ class ClusterEngine:
         self._stopping = True
         for part in (*self._announcers, *self._sweepers):
             part.stop()
+        self._hands.away.stop()
         self._ring()
         while self._hands.is_running:
             await self._hands.wait_for_end()
@@ -173,7 +176,9 @@ class ClusterEngine:
             return _TROUBLE_SECONDS
         if self._hands.holds:
             return HELD_SECONDS
-        return self._lanes.next_seconds() if self._hands.room > 0 else _LONG_SECONDS
+        if self._hands.room <= 0:
+            return _LONG_SECONDS
+        return self._lanes.next_seconds(self._hands.away.tenants)
 
     async def _round(self, group: TaskGroup, *, waits: bool) -> bool:
         """Have every tenant take its turn; whether one may have more for which there is room.
@@ -183,9 +188,7 @@ class ClusterEngine:
         await self._lanes.open()
         self._hands.begin(group)
         await self._hands.give_back()
-        while self._hands.unread:
-            self._lanes.rest(self._hands.unread.pop(), UNREAD_SECONDS)
-        turns = list(self._lanes.in_turn())
+        turns = list(self._lanes.in_turn(self._hands.away.tenants))
         share = max(1, self._hands.room // max(1, len(turns)))
         more = [await self._turn(lanes, share, group, waits=waits) for lanes in turns]
         return any(more) and self._hands.room > 0
@@ -203,17 +206,18 @@ class ClusterEngine:
             had_all = await self._lanes.ask(lane, most)
             left -= max(0, room - self._hands.room)
             self._hands.begin(group)
-            if not had_all and waits:
+            if not had_all and waits and lane.answers:
                 await self._lanes.wait_at(lane, self._pace.wait_seconds)
         return left <= 0
 
     async def _keeping(self) -> None:
-        while True:
-            await sleep(self._pace.ack_seconds / _KEEPS)
-            try:
-                await self._hands.keep()
-            except LinkError as problem:
-                _log.warning("it is not told what is in hand: %s", problem)
+        async with create_task_group() as group:
+            while True:
+                await sleep(self._pace.ack_seconds / _KEEPS)
+                try:
+                    await self._hands.keep(group)
+                except LinkError as problem:
+                    _log.warning("it is not told what is in hand: %s", problem)
 
     async def _leave(self) -> None:
         """Others may have what was not begun."""

@@ -15,6 +15,7 @@ from holdfast.contract.ports import Clock
 from holdfast.engine.cluster.attending import Attended, Attending
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.hints import Hint
+from holdfast.engine.cluster.looking import Away
 from holdfast.engine.resting import MOST_SECONDS, Causes, Resting
 
 _log = logging.getLogger("holdfast")
@@ -50,8 +51,7 @@ class Hands:
         self._one_ended = Event()
         self._resting = Resting()
         self.executed = 0
-        self.unread: set[str] = set()
-        """Tenants whose stores could not be read since somebody looked here."""
+        self.away = Away({name: one.looks for name, one in attending.items()}, changed)
 
     @property
     def room(self) -> int:
@@ -101,10 +101,13 @@ class Hands:
                 self._held.remove(held)
                 await self._attending[held.hint.to.tenant].give_back(held.hint)
 
-    async def keep(self) -> None:
+    async def keep(self, group: TaskGroup) -> None:
         """Say that all of it is in hand. LinkError."""
         running = [hint for hints in self._running.values() for hint in hints]
-        for hint in (*running, *(one.hint for one in self._held)):
+        in_hand = (*running, *(one.hint for one in self._held))
+        for tenant, hint in {hint.to.tenant: hint for hint in in_hand}.items():
+            group.start_soon(self._attending[tenant].looks.feel, hint.to.session_id)
+        for hint in in_hand:
             await self._attending[hint.to.tenant].keep(hint)
 
     async def wait_for_end(self) -> None:
@@ -118,16 +121,20 @@ class Hands:
 
     async def _attend(self, key: tuple[str, str]) -> None:
         hints = self._running[key]
+        rest: float | None = None
         try:
             while hints:
                 attended = await self._attended(hints[0])
                 self._note(key, attended)
+                rest = attended.rest_seconds
                 del hints[0]
         finally:
             del self._running[key]
             self._one_ended.set()
             self._one_ended = Event()
             self._changed()
+        if rest is not None:
+            await self.away.wait(key[0], rest)
 
     async def _attended(self, hint: Hint) -> Attended:
         try:
@@ -139,8 +146,6 @@ class Hands:
 
     def _note(self, key: tuple[str, str], attended: Attended) -> None:
         self.executed += attended.executed
-        if attended.unread:
-            self.unread.add(key[0])
         name, ticks = "/".join(key), self._clock.ticks()
         self._resting.forget_old(ticks)
         if attended.vain:

@@ -5,7 +5,7 @@ left a request that waits at the server: its next hint comes by itself. What is 
 not known here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 from anyio import move_on_after
@@ -21,6 +21,8 @@ from holdfast.runtime.abort import Abort
 _SECOND = 1_000_000_000
 _ANSWER_SECONDS = 2.0
 """How long a server may take to say that there is nothing."""
+_SILENT_SECONDS = 1
+"""A lane that does not answer is asked again so much later."""
 _STATUS = "Status"
 _LANES_A_SECOND = 20
 """Requests that wait are made again, so many a second at the most."""
@@ -39,6 +41,9 @@ class Lane(msgspec.Struct, eq=False):
     """Of what was asked for and waited for: how many may still come."""
     waits_until: int = 0
     """A request of it waits at the server until then, in ticks of the clock."""
+    answers: bool = True
+    """It did when it was asked last. One of which nothing is heard is asked for nothing that waits:
+    whoever is deaf would be handed hints that others could have."""
     answered: Abort = msgspec.field(default_factory=Abort)
 
 
@@ -56,8 +61,6 @@ class Lanes:
         self._inbox = ""
         self._ends: Ends | None = None
         self._turn = 0
-        self._resting: dict[str, int] = {}
-        """Tenants whose hints are not asked for until a moment, in ticks."""
         self.all = tuple(self._made())
         self._by_consumer = {lane.consumer: lane for lane in self.all}
 
@@ -83,33 +86,28 @@ class Lanes:
     def all_wait(self) -> bool:
         """Whether the next hint of each comes by itself."""
         ticks = self._clock.ticks()
-        return all(lane.waits_until > ticks for lane in self.all)
+        return all(lane.answers and lane.waits_until > ticks for lane in self.all)
 
-    def rest(self, tenant: str, seconds: float) -> None:
-        """Ask for nothing of it for a while."""
-        self._resting[tenant] = self._clock.ticks() + int(seconds * _SECOND)
-
-    def in_turn(self) -> Iterator[Sequence[Lane]]:
+    def in_turn(self, left_alone: Collection[str] = ()) -> Iterator[Sequence[Lane]]:
         """Each tenant's lanes that may have hints, the most urgent first: another tenant is the
-        first one every time."""
+        first one every time. ``left_alone``: tenants that are not asked for any."""
         ticks = self._clock.ticks()
         tenants = self._streams.tenants
         first = self._turn % max(1, len(tenants))
         self._turn += 1
         for tenant in (*tenants[first:], *tenants[:first]):
-            if self._resting.get(tenant, 0) <= ticks:
+            if tenant not in left_alone:
                 open_ones = [
                     lane for lane in self.all if lane.tenant == tenant and lane.waits_until <= ticks
                 ]
                 if open_ones:
                     yield open_ones
 
-    def next_seconds(self) -> float:
+    def next_seconds(self, left_alone: Collection[str] = ()) -> float:
         """When a lane has to be asked again, at the latest."""
         ticks = self._clock.ticks()
-        moments = [
-            max(lane.waits_until, self._resting.get(lane.tenant, 0), ticks) for lane in self.all
-        ]
+        asked = (lane for lane in self.all if lane.tenant not in left_alone)
+        moments = [max(lane.waits_until, ticks) for lane in asked]
         return (min(moments, default=ticks + _SECOND) - ticks) / _SECOND
 
     async def ask(self, lane: Lane, most: int) -> bool:
@@ -117,9 +115,12 @@ class Lanes:
         LinkError."""
         lane.left, lane.answered = most, Abort()
         await self._request(lane, {"batch": most, "no_wait": True})
-        with move_on_after(_ANSWER_SECONDS):
+        with move_on_after(_ANSWER_SECONDS) as waiting:
             await lane.answered.wait()
         had_all, lane.left = lane.left == 0, 0
+        lane.answers = not waiting.cancelled_caught
+        if not lane.answers:
+            lane.waits_until = self._clock.ticks() + _SILENT_SECONDS * _SECOND
         return had_all
 
     async def have_more(self) -> bool:

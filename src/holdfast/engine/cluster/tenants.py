@@ -44,3 +44,21 @@ class ClusterPace(msgspec.Struct, frozen=True, kw_only=True):
     """Runs that change nothing, or never come to an end: then it goes to the dead."""
     wait_seconds: float = 5.0
     """How long a request for hints waits; whoever does not hear of a lost one is deaf so long."""
+
+
+def pace_within(
+    lease_seconds: float, concurrency: int = 8, labels: tuple[str, ...] = ()
+) -> ClusterPace:
+    """One by which somebody else has a worker's hints before its leases end.
+
+    What a worker asked for before it stood still is over by then, too: or its hints would be handed
+    to it once more.
+    """
+    usual = ClusterPace()
+    ack_seconds = min(usual.ack_seconds, lease_seconds * 2 / 3)
+    return ClusterPace(
+        concurrency=concurrency,
+        labels=labels,
+        ack_seconds=ack_seconds,
+        wait_seconds=min(usual.wait_seconds, ack_seconds / 2),
+    )

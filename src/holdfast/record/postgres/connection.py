@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from time import monotonic
 
 import psycopg
 from psycopg import errors
@@ -26,6 +27,8 @@ WAIT_SECONDS = 5.0
 """How long a connection may be waited for."""
 READ_SECONDS = 120.0
 """How long the server may think about a question."""
+_AGAIN_SECONDS = 0.25
+"""How often a new connection is tried for whoever waits for one."""
 _CHECK_SECONDS = 2.0
 """How long a connection that nobody used may take to say that it works."""
 _DEFAULTS = {
@@ -94,6 +97,7 @@ class PostgresConnections:
         self.place = _place(told)
         """What may be shown of the URL."""
         told.setdefault("connect_timeout", str(max(2, int(wait_seconds))))
+        self._wait_seconds = wait_seconds
         self._conninfo = make_conninfo("", **{**_DEFAULTS, **told})
         self._pool = ConnectionPool(
             self._conninfo,
@@ -101,8 +105,9 @@ class PostgresConnections:
             kwargs={"autocommit": True},
             min_size=0,
             max_size=most,
-            timeout=wait_seconds,
-            check=_check,
+            # Who waits for one asks again and again: the pool itself would rest between its tries,
+            # twice as long each time, and notice late that the server is there again.
+            reconnect_timeout=0,
             configure=_configure_reader,
             name="holdfast",
             open=True,
@@ -120,7 +125,7 @@ class PostgresConnections:
         """One that works, for a moment."""
         with self.told():
             try:
-                connection = self._pool.getconn()
+                connection = self._lent()
             except PoolTimeout:
                 self.connect().close()  # it says why there was none
                 raise
@@ -128,6 +133,27 @@ class PostgresConnections:
                 yield connection
             finally:
                 self._pool.putconn(connection)
+
+    def _lent(self) -> PatientConnection:
+        """One that works; PoolTimeout. Those whose server is gone or stopped are let go."""
+        until = monotonic() + self._wait_seconds
+        while True:
+            left = until - monotonic()
+            try:
+                connection = self._pool.getconn(min(left, _AGAIN_SECONDS))
+            except PoolTimeout:
+                if left <= _AGAIN_SECONDS:
+                    raise
+                continue
+            works = False
+            try:
+                works = _works(connection)
+            finally:
+                if not works:
+                    connection.close()
+                    self._pool.putconn(connection)
+            if works:
+                return connection
 
     @contextmanager
     def told(self) -> Generator[None]:
@@ -156,10 +182,13 @@ def _configure_reader(connection: PatientConnection) -> None:
     connection.patience = READ_SECONDS
 
 
-def _check(connection: PatientConnection) -> None:
-    """Whether it still works: one whose server is stopped is given up for another."""
-    with connection.patient_for(_CHECK_SECONDS):
-        ConnectionPool.check_connection(connection)
+def _works(connection: PatientConnection) -> bool:
+    try:
+        with connection.patient_for(_CHECK_SECONDS):
+            ConnectionPool.check_connection(connection)
+    except psycopg.Error:
+        return False
+    return True
 
 
 def _parsed(url: str) -> dict[str, str]:

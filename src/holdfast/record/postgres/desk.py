@@ -16,6 +16,14 @@ from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
 
 _BEGIN = f"SELECT set_config('lock_timeout', %s, true), {NOW}"
 """Locks are waited for afterwards: a lease is never taken too early."""
+_NOT_FOR_LONG = """SELECT CASE WHEN current_setting('transaction_timeout') = '0'
+    THEN set_config('transaction_timeout', %s, true) END"""
+"""Whoever stands still, or is cut off, in the middle of a transaction keeps sessions locked, which
+nobody else can take over until that ends. What the URL or the server says already is left."""
+_KNOWS_HOW_LONG = 170_000
+"""The version of servers from which on that can be said."""
+APPEND_SECONDS = 5.0
+"""How long reading and writing what is appended may last, besides waiting for locks."""
 _LOCKED = f"{sql.SESSION.replace('id = ?', 'id = ANY(?)')} ORDER BY id FOR UPDATE"
 _NUMBER = "SELECT nextval('holdfast.session_numbers')"
 _PARTS = sql.PART.replace(
@@ -39,8 +47,11 @@ def desk_on(
 
     ``clock`` hears what time it is here, and leases are kept by that; None: by whoever asks.
     """
+    works = tuple(works)
     wanted = sorted({name for name in map(session_of, works) if name is not None})
-    now, rows = _locked(connection, wanted, lock_seconds)
+    # Other works may take as long as they need.
+    most = lock_seconds + APPEND_SECONDS if all(map(_is_short, works)) else None
+    now, rows = _locked(connection, wanted, lock_seconds, most)
     sessions = {row.id: row for row in rows}
     if clock is not None:
         clock.hear(now)
@@ -78,13 +89,23 @@ def desk_on(
 
 
 def _locked(
-    connection: Connection, wanted: list[str], lock_seconds: float
+    connection: Connection, wanted: list[str], lock_seconds: float, most_seconds: float | None
 ) -> tuple[int, Iterable[SessionRow]]:
     with connection.pipeline():
-        begun = connection.execute(_BEGIN, (f"{int(lock_seconds * 1000)}ms",))
+        if most_seconds is not None and connection.info.server_version >= _KNOWS_HOW_LONG:
+            connection.execute(_NOT_FOR_LONG, (_millis(most_seconds),))
+        begun = connection.execute(_BEGIN, (_millis(lock_seconds),))
         found = connection.execute(query(_LOCKED), (wanted,))
     (_, now), *_ = begun.fetchall()
     return now, map(sql.session_of, found.fetchall())
+
+
+def _is_short(work: Work[Desk]) -> bool:
+    return isinstance(work, Appending) or (isinstance(work, SessionWork) and not work.is_long)
+
+
+def _millis(seconds: float) -> str:
+    return f"{int(seconds * 1000)}ms"
 
 
 def _parts(connection: Connection, places: set[tuple[str, int]]) -> Iterable[PartRow]:
