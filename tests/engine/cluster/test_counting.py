@@ -4,9 +4,15 @@ import pytest
 from engine.cluster.fleets import WORD, Fleet, until
 
 from holdfast.contract.wakes import WakeEnd
-from holdfast.engine.cluster.counting import LaneStanding, lane_standings, stream_standing
+from holdfast.engine.cluster.counting import (
+    LaneStanding,
+    lane_standings,
+    stream_standing,
+    unheard_lanes,
+)
 from holdfast.engine.cluster.dead import Dead
 from holdfast.engine.cluster.door import Heard, LinkError
+from holdfast.engine.cluster.streams import Streams
 from holdfast.engine.cluster.subjects import WakeSubject
 
 
@@ -36,6 +42,17 @@ async def test_what_waits_is_counted_by_its_lane_and_so_is_who_listens(fleet: Fl
     assert found is not None
     assert found.messages == 1
     assert [(one.leads, one.is_current) for one in found.keepers] == [(True, True)]
+
+
+async def test_what_waits_for_a_label_that_nobody_has_is_counted(fleet: Fleet) -> None:
+    link = fleet.link
+    assert await unheard_lanes(link, ()) == ()
+    await link.have(Streams(link.names))
+    for label, session in (("any", "a"), ("tpu", "b"), ("tpu", "c")):
+        await link.tell(link.names.wake(WakeSubject("one", "word", label, session)), b"{}")
+    heard = LaneStanding(tenant="one", urgency="word", label="any", waits=1, in_hand=0, listens=1)
+    (found,) = await unheard_lanes(link, [heard])
+    assert (found.label, found.waits, found.listens) == ("tpu", 2, 0)
 
 
 async def test_the_dead_are_counted(fleet: Fleet) -> None:

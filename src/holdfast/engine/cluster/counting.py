@@ -3,7 +3,8 @@
 It only looks. What is done about it is not known here.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -24,6 +25,7 @@ class _Problem(msgspec.Struct, frozen=True):
 class _State(msgspec.Struct, frozen=True):
     messages: int = 0
     bytes: int = 0
+    subjects: dict[str, int] | None = None
 
 
 class _Peer(msgspec.Struct, frozen=True):
@@ -125,6 +127,22 @@ async def lane_standings(link: Link) -> tuple[LaneStanding, ...]:
         lanes += filter(None, (_lane(link, one) for one in found.consumers))
         if not found.consumers or asked >= found.total:
             return tuple(sorted(lanes, key=lambda one: (one.tenant, one.label, one.urgency)))
+
+
+async def unheard_lanes(link: Link, heard: Iterable[LaneStanding]) -> tuple[LaneStanding, ...]:
+    """Lanes with hints that no worker ever asked for, as none has had their label. LinkError."""
+    asked = {"subjects_filter": link.names.of_wakes[0]}
+    found = await _asked(link, f"STREAM.INFO.{link.names.wakes}", asked, _StreamAnswer)
+    known = {(one.tenant, one.urgency, one.label) for one in heard}
+    waiting: Counter[tuple[str, str, str]] = Counter()
+    for subject, count in ((found and found.state.subjects) or {}).items():
+        to = link.names.read_wake(subject)
+        if to is not None and (to.tenant, to.kind, to.label) not in known:
+            waiting[to.tenant, to.kind, to.label] += count
+    return tuple(
+        LaneStanding(tenant=tenant, urgency=kind, label=label, waits=count, in_hand=0, listens=0)
+        for (tenant, kind, label), count in sorted(waiting.items())
+    )
 
 
 def _lane(link: Link, one: _Consumer) -> LaneStanding | None:

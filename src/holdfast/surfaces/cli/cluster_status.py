@@ -1,6 +1,7 @@
 """`holdfast cluster status`: the servers, what waits, what was given up, and the stores."""
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -20,9 +21,11 @@ from holdfast.engine.cluster.counting import (
     StreamStanding,
     lane_standings,
     stream_standing,
+    unheard_lanes,
 )
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.present import Worker, present
+from holdfast.engine.cluster.subjects import ANY
 from holdfast.record.postgres.door import check_postgres, holders_in
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
@@ -31,6 +34,7 @@ from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_list import shown_time
 
 _FAILED = 1
+_AGAIN = "{}; where a server has just ended the others agree first: ask again in some seconds"
 _MICROS = 1_000_000
 _OF_WORKERS = ("WORKER", "HOST", "VERSION", "LABELS", "IN HAND", "SINCE (UTC)", "")
 _HEADINGS = ("TENANT", "LABEL", "URGENCY", "WAIT", "IN HAND", "LISTEN")
@@ -79,10 +83,11 @@ async def _found(settings: Settings) -> _Standing:
             made = [
                 await stream_standing(link, name) for name in (link.names.wakes, link.names.dead)
             ]
-            lanes = await lane_standings(link)
+            heard = await lane_standings(link)
+            lanes = (*heard, *await unheard_lanes(link, heard))
             workers = await present(link)
         except LinkError as problem:
-            raise JournalUnavailable(str(problem)) from None
+            raise JournalUnavailable(_AGAIN.format(problem)) from None
     streams = tuple(one for one in made if one is not None)
     answered = {one.name for one in workers}
     holders = {process_name(one) for store in stores for one in store.holders}
@@ -126,8 +131,23 @@ def _show(found: _Standing, screen: Screen) -> None:
     _show_workers(found, screen)
     if found.lanes:
         screen.look.table(_HEADINGS, _rows(found.lanes))
+    for label, waits in sorted(_unserved(found).items()):
+        screen.remark(
+            f"no worker has the label {printable(label)}, which {counted(waits, 'session')}"
+            f" {'waits' if waits == 1 else 'wait'} for: holdfast worker --label NAME"
+        )
     if found.dead:
         screen.remark("see why: holdfast cluster dead")
+
+
+def _unserved(found: _Standing) -> Counter[str]:
+    """Labels that are waited for and that no worker has."""
+    served = {ANY, *(label for one in found.workers for label in one.labels)}
+    waits: Counter[str] = Counter()
+    for lane in found.lanes:
+        if lane.waits and lane.label not in served:
+            waits[lane.label] += lane.waits
+    return waits
 
 
 def _show_workers(found: _Standing, screen: Screen) -> None:

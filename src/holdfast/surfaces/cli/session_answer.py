@@ -35,6 +35,8 @@ from holdfast.surfaces.cli.taking_up import how_to_take_up
 
 _NOT_MEANT = 1
 _SOON = "within half a second"
+_NOBODY = "nobody now: an answer counts when the session is taken up again"
+_WORKERS = "nobody now: once it is answered, a worker of the cluster goes on with it"
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -62,8 +64,9 @@ async def questions(arguments: Namespace, screen: Screen) -> int:
             }
         )
         return 0
+    nobody = _WORKERS if _has_workers(arguments) else _NOBODY
     now = SystemClock().now()
-    shown = {one.approval_id: _fields(one, runners[one.session_id], now) for one in found}
+    shown = {one.approval_id: _fields(one, runners[one.session_id] or nobody, now) for one in found}
     shown |= {one.call_id: inquiry_fields(one, runners[one.session_id]) for one in asked}
     for number, (name, fields) in enumerate(shown.items()):
         if number:
@@ -106,7 +109,9 @@ async def answer(arguments: Namespace, screen: Screen) -> int:
         heard = await poke(session_id, store.journal, around)
         session = await store.journal.session(session_id)
     run_by = _runner(session)
-    follows = _what_follows(session, run_by, allowed=said.allowed, heard=heard)
+    follows = _what_follows(
+        session, run_by, allowed=said.allowed, heard=heard, has_workers=_has_workers(arguments)
+    )
     if arguments.json:
         told: Mapping[str, object] = {
             "session_id": session_id,
@@ -159,9 +164,18 @@ def _runner(session: Session) -> str | None:
     return lease.holder
 
 
-def _what_follows(session: Session, run_by: str | None, *, allowed: bool, heard: bool) -> str:
+def _has_workers(arguments: Namespace) -> bool:
+    """Whether sessions are run by the workers of a cluster."""
+    return settings_in(arguments).engine.kind == "cluster"
+
+
+def _what_follows(
+    session: Session, run_by: str | None, *, allowed: bool, heard: bool, has_workers: bool
+) -> str:
     what = "runs" if allowed else "gets its refusal"
     later = how_to_take_up(session)
+    if run_by is None and has_workers and session.state.agent_id is not None:
+        return f"A worker of the cluster goes on with the session: the call {what} there."
     if run_by is None:
         return f"Nobody runs the session now: the call {what} with {later}."
     return (
@@ -170,7 +184,7 @@ def _what_follows(session: Session, run_by: str | None, *, allowed: bool, heard:
     )
 
 
-def _fields(one: Question, run_by: str | None, now: datetime) -> dict[str, str]:
+def _fields(one: Question, waits: str, now: datetime) -> dict[str, str]:
     fields = {
         "session": one.session_id,
         "tool": one.tool,
@@ -179,7 +193,7 @@ def _fields(one: Question, run_by: str | None, now: datetime) -> dict[str, str]:
         "reason": one_line(one.reason),
         "uses": one_line(", ".join(f"{use.capability or '-'} {use.target}" for use in one.uses)),
         "asked": f"{shown_time(one.asked_at)} UTC, {_age(now - one.asked_at)} ago",
-        "waits": run_by or "nobody now: an answer counts when the session is taken up again",
+        "waits": waits,
         "answer": answer_line(one),
     }
     return {name: printable(value) for name, value in fields.items() if value}
