@@ -90,6 +90,7 @@ class ClusterEngine:
                     if not self._stopping:
                         with move_on_after(seconds):
                             await bell.wait()
+                await self._finish()
             await self._leave()
             around.cancel_scope.cancel()
 
@@ -218,6 +219,16 @@ class ClusterEngine:
                     await self._hands.keep(group)
                 except LinkError as problem:
                     _log.warning("it is not told what is in hand: %s", problem)
+
+    async def _finish(self) -> None:
+        """Wait for what runs: others have what comes meanwhile, as it was asked for before."""
+        while self._hands.is_running:
+            bell = self._bell = Abort()
+            try:
+                await self._hands.give_back(0)
+            except LinkError as problem:
+                _log.warning("hints are not given back: %s; they come again by themselves", problem)
+            await bell.wait()
 
     async def _leave(self) -> None:
         """Others may have what was not begun."""
