@@ -16,7 +16,7 @@ from nats_server import running_nats
 
 from holdfast.engine.cluster import client as client_module
 from holdfast.engine.cluster.door import NatsServers, connected
-from holdfast.engine.cluster.guarded import check_client
+from holdfast.engine.cluster.guarded import GuardedNats, check_client
 from holdfast.engine.cluster.link import linked
 
 pytestmark = pytest.mark.anyio
@@ -190,6 +190,39 @@ async def test_who_leaves_has_lost_nothing(caplog: pytest.LogCaptureFixture) -> 
     with running_nats() as nats:
         client = await connected(NatsServers(servers=nats.urls), nothing)
         await client.close()
+    assert caplog.records == []
+
+
+async def test_a_late_answer_that_nobody_waits_for_ends_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with running_nats() as nats:
+        given_up, connection = anyio.Event(), GuardedNats()
+        lost: list[str] = []
+
+        async def heard(problem: Exception) -> None:
+            lost.append(str(problem))
+
+        await connection.connect(list(nats.urls), error_cb=heard)
+        try:
+            async with anyio.create_task_group() as group:
+
+                async def asks() -> None:
+                    with anyio.CancelScope() as scope:
+                        group.start_soon(gives_up, scope)
+                        await connection.flush()
+                    given_up.set()
+
+                async def gives_up(scope: anyio.CancelScope) -> None:
+                    scope.cancel()
+
+                group.start_soon(asks)
+            assert given_up.is_set()
+            await connection.flush()
+            assert connection.is_connected
+        finally:
+            await connection.close()
+    assert lost == []
     assert caplog.records == []
 
 

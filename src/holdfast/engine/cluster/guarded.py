@@ -99,6 +99,15 @@ class GuardedNats(Nats):
             info = {name: one for name, one in info.items() if name != "connect_urls"}
         await super()._process_info(info, initial_connection)
 
+    async def _process_pong(self) -> None:
+        """One for which nobody waits any more harms nobody else's."""
+        asked: list[Any] = vars(self)["_pongs"]
+        if asked and asked[0].done():
+            del asked[0]
+            self._pings_outstanding = 0
+        else:
+            await super()._process_pong()
+
     async def _process_err(self, err_msg: str) -> None:
         """The client by itself would be closed for good by whatever a server complains of."""
         problem = Error(f"nats: {err_msg}")
