@@ -68,9 +68,7 @@ class PostgresOutbox:
         self, now_micros: int, before_micros: int, /, *, after: str, limit: int
     ) -> tuple[Session, ...]:
         """Those that were told and are still due, in the order of their ids."""
-        return tuple(
-            await self._page(_OVERDUE, before_micros, now_micros, after, limit=limit)
-        )
+        return tuple(await self._page(_OVERDUE, before_micros, now_micros, after, limit=limit))
 
     async def standing(self, session_ids: Collection[str], /) -> Mapping[str, Session]:
         """Where these stand, those that there are."""
