@@ -10,6 +10,8 @@ from record.stores import postgres_at
 
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
+from holdfast.record import sql
+from holdfast.record.postgres.statements import query
 from holdfast.testing.journal_kit import check_journal
 
 pytestmark = pytest.mark.anyio
@@ -92,3 +94,39 @@ async def test_what_has_its_id_already_is_told_alone(postgres_url: str) -> None:
         with pytest.raises(JournalError, match="duplicate key"):
             await journal.append("ses_2", said, ids=["evt_same"])
         await journal.append("ses_2", said, ids=["evt_other"])
+
+
+async def test_events_of_one_session_are_looked_up_however_many_others_there_are(
+    postgres_url: str,
+) -> None:
+    """By itself the planner would read all that there are: a session is a large part to it."""
+    async with opened(postgres_url) as journal:
+        await journal.create("ses_1", [SessionCreated(), UserMessage(message="hello")])
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            for statement in _MANY_OTHERS:
+                connection.execute(statement)
+            asked = query(sql.EVENTS_AFTER).decode().replace("%s", "{}").format("'ses_1'", 0, 32)
+            explained = connection.execute(
+                f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {asked}".encode()
+            ).fetchone()
+        assert explained is not None
+        plan = explained[0][0]["Plan"]
+        assert plan["Actual Rows"] == 2
+        assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 20
+        assert len(await journal.events("ses_1")) == 2
+
+
+_MANY_OTHERS = (
+    b"""
+    INSERT INTO holdfast.chat_sessions
+        (id, created_at, updated_at, sequence, hash, state_json, epoch, until, number)
+    SELECT 'ses_other_' || n, 0, 0, 40, hash, state_json, 0, 0, n - 5000
+    FROM holdfast.chat_sessions, generate_series(1, 2500) AS n WHERE id = 'ses_1'
+    """,
+    b"""
+    INSERT INTO holdfast.events (place, id, micros, type, version, body, previous, hash)
+    SELECT (n / 40 - 5000) * 4294967296 + n % 40, 'evt_' || n, 0, type, version, body, hash, hash
+    FROM (SELECT * FROM holdfast.events LIMIT 1) AS kept, generate_series(1, 100000) AS n
+    """,
+    b"ANALYZE holdfast.events, holdfast.chat_sessions",
+)

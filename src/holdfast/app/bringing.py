@@ -28,9 +28,15 @@ from holdfast.app.store import session_log
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.carried import CarriedStore
 from holdfast.contract.events import SessionCreated
-from holdfast.contract.journal import Journal, JournalError, LeaseHeld, UnknownSession
+from holdfast.contract.journal import (
+    EventQuery,
+    Journal,
+    JournalError,
+    LeaseHeld,
+    UnknownSession,
+)
 from holdfast.contract.session_state import CarriedFiles, SessionState
-from holdfast.contract.wake_events import WorkspaceLost
+from holdfast.contract.wake_events import CARRIED_KINDS, WorkspaceLost
 from holdfast.execution.files import carried_list, packing, unpacking
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -41,11 +47,15 @@ _ELSEWHERE = (
     " there, or anywhere once they are small enough to be kept"
 )
 _NO_PLACE = "the files of session {0} cannot be made again in {1}: {2}"
-UNUSED_DAYS = 7
 _TIDY_SECONDS = 3600.0
+_OF_FILES = tuple(str(kind.__struct_config__.tag) for kind in CARRIED_KINDS)
 _log = logging.getLogger("holdfast")
 
 _NOWHERE = "the files of session {0} were never kept, and {1} is no directory of this machine"
+_DROPPED = (
+    "an older holdfast wrote to session {0} and dropped where its files are; end all older ones,"
+    " then: holdfast sessions rebuild {0} --repair"
+)
 _DAMAGED = "the files of session {0} cannot be made again: {1}; restore the store from a copy"
 
 
@@ -113,6 +123,8 @@ async def _brought(by: _Bringing, state: SessionState) -> Brought:
             told = problem.strerror or str(problem)
             raise NotHere(_NO_PLACE.format(session_id, home, told)) from None
         known = await _look(by.ground, copy)
+    if known is not None and known.name != name:
+        known = None  # whatever else is here by now is in no store yet
     if files.effects:
         lost = WorkspaceLost(snapshot=name, path=files.path, calls=files.effects)
         await by.log.append([lost], in_run=False)
@@ -129,11 +141,13 @@ async def _look(ground: Ground, copy: Path) -> "packing.Packed | None":
 async def _first(by: _Bringing, state: SessionState) -> CarriedFiles:
     """Keep the files of one that was begun without: those where it was begun, if that is here."""
     session_id = by.log.session_id
+    journal = await by.log.journal()
+    if await journal.find(session_id, EventQuery(types=_OF_FILES, limit=1)):
+        raise ConfigurationError(_DROPPED.format(session_id))
     place = state.workspace
     if place is None or not await to_thread.run_sync(Path(place).is_dir):
         raise NotHere(_NOWHERE.format(session_id, place))
     await CarriedWorkspace(by.ground, by.log, place).keep()
-    journal = await by.log.journal()
     files = (await journal.session(session_id)).state.files
     assert files is not None
     if files.stays is not None:  # it cannot be copied either
@@ -191,7 +205,7 @@ async def tidy(ground: Ground, journal: Journal) -> None:
 
     What is removed is made again when it is wanted.
     """
-    before = ground.clock.unix_ns() - UNUSED_DAYS * 86_400_000_000_000
+    before = ground.clock.unix_ns() - copies.UNUSED_NS
     for home in await to_thread.run_sync(copies.unused, copies_folder(ground), before):
         try:
             state = (await journal.session(home.name)).state

@@ -117,6 +117,10 @@ class CarriedWorkspace:
         self._working = working
         self._hoped: CarriedFiles | None = None
         """What was asked to be written down; nobody may have heard that it was."""
+        self._unkept = False
+        """A run began here, and what it changed is not kept yet."""
+        self._epoch: int | None = None
+        """Of the right to run the session, when the journal was looked at last."""
 
     async def begin(self) -> None:
         """Before anything is said: where nothing was ever kept, it is kept. JournalError.
@@ -136,7 +140,9 @@ class CarriedWorkspace:
         if await to_thread.run_sync(copies.identity, self._path) != self._root:
             raise self._went_on()
         self._check_known(files)
-        self._files, self._looked = files, True
+        self._check_nothing_ran(files)
+        self._has_seen(files)
+        self._unkept = True
         if self._copy is not None:
             await to_thread.run_sync(copies.begin_work, self._copy)
 
@@ -158,6 +164,7 @@ class CarriedWorkspace:
                 return  # what was kept before is made again, and what ran since is told
             if before is None or before.stays is None or before.effects:
                 await self._stay(str(problem))
+            self._unkept = False
             return
         self._known = packed
         # Whoever goes on there was begun by a call, which was counted.
@@ -180,15 +187,33 @@ class CarriedWorkspace:
             lease = self._log.right.lease
             if lease is not None:
                 await store.keep_only(session_id, packed.pieces, epoch=lease.epoch)
-        self._files, self._looked = now, True
+        self._has_seen(now)
+        self._unkept = False
         if self._copy is not None:
             await to_thread.run_sync(copies.end_work, self._copy)
 
     def _check_known(self, files: CarriedFiles | None) -> None:
         """What is here is no older than what the journal names, or it would take its place."""
         known = {_place(self._hoped), *([_place(self._files)] if self._looked else [])}
-        if files is not None and _place(files) not in known:
+        dropped = files is None and self._looked and self._files is not None
+        if dropped or (files is not None and _place(files) not in known):
             raise self._went_on()
+
+    def _check_nothing_ran(self, files: CarriedFiles | None) -> None:
+        """Nobody else ran calls since, of which no files were kept: that has to be told.
+
+        Nor was it told that what ran here is lost, while it is still here.
+        """
+        lease = self._log.right.lease
+        assert lease is not None  # whoever asks has it
+        between = self._epoch is None or lease.epoch > self._epoch + 1
+        if self._looked and between and (self._unkept or _effects(files) != _effects(self._files)):
+            raise self._went_on()
+
+    def _has_seen(self, files: CarriedFiles | None) -> None:
+        self._files, self._looked = files, True
+        lease = self._log.right.lease
+        self._epoch = None if lease is None else lease.epoch
 
     def _went_on(self) -> WentOn:
         lease = self._log.right.lease
@@ -198,11 +223,13 @@ class CarriedWorkspace:
     async def _packed(self, store: CarriedStore) -> "tuple[packing.Packed, int]":
         """What is there, with all pieces in the store; how many bytes of them are new."""
         before = self._known
+        # Who went on meanwhile may have changed mapped files, whose times tell nothing of it.
+        trusted = None if before is None or _effects(self._files) else before.known
         look = packing.Packing(
             self._path,
             self._ground.limits,
             self._ground.clock.unix_ns(),
-            None if before is None else before.known,
+            trusted,
         )
         stored: frozenset[str] = frozenset() if before is None else before.pieces
         added = 0
@@ -227,7 +254,7 @@ class CarriedWorkspace:
             place=place, machine=os.uname().nodename, path=self._path, reason=reason
         )
         await self._log.append([stays], in_run=False)
-        self._files, self._looked = CarriedFiles(path=self._path, stays=place), True
+        self._has_seen(CarriedFiles(path=self._path, stays=place))
 
     @property
     def is_ours(self) -> bool:
@@ -316,6 +343,10 @@ async def beating(log: SessionLog, work: Callable[[], Awaitable[_T]]) -> _T:
     finally:
         with CancelScope(shield=True):
             await beating.end(_END_SECONDS)
+
+
+def _effects(files: CarriedFiles | None) -> int:
+    return 0 if files is None else files.effects
 
 
 def _place(files: CarriedFiles | None) -> tuple[str | None, str, str | None] | None:

@@ -21,6 +21,8 @@ SET_ASIDE = "set-aside"
 STAYS = "stays"
 _WORKING = "working"
 _STAGED = "staged-"
+UNUSED_NS = 7 * 86_400_000_000_000
+"""What nobody used for so long goes."""
 
 
 def look_at(copy: Path, limits: "packing.PackLimits", now_ns: int) -> "packing.Packed | None":
@@ -46,16 +48,22 @@ def new_folder(home: Path) -> Path:
 
 def exchange(home: Path, staged: Path) -> None:
     """What was made stands where the copy was. A program that ends in between leaves no copy."""
-    copy, aside = home / FILES, home / SET_ASIDE
+    copy, aside, old = home / FILES, home / SET_ASIDE, staged.with_name(f"{staged.name}-old")
+    if not (home / _WORKING).exists():
+        if copy.is_symlink() or copy.exists():
+            copy.rename(old)
+        staged.rename(copy)
+        remove(old)
+        if aside.exists() and aside.stat().st_mtime_ns < home.stat().st_mtime_ns - UNUSED_NS:
+            remove(aside)
+        return
     if copy.is_symlink() or copy.exists():
         remove(aside)
         copy.rename(aside)
+        os.utime(aside, follow_symlinks=False)
+    (home / _WORKING).unlink()
     staged.rename(copy)
-    if (home / _WORKING).exists():
-        (home / _WORKING).unlink()
-        _log.warning("what was changed in %s and not kept is in %s", copy, aside)
-    else:
-        remove(aside)
+    _log.warning("what was changed in %s and not kept is in %s", copy, aside)
 
 
 def remove(folder: Path) -> None:
@@ -63,6 +71,7 @@ def remove(folder: Path) -> None:
     with suppress(OSError):
         if folder.is_symlink():
             folder.unlink()
+        folder.chmod(0o700)
         for inner in _closed_folders(folder):
             inner.chmod(0o700)
         shutil.rmtree(folder)

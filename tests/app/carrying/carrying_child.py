@@ -57,7 +57,7 @@ def prepare(moment: str) -> None:
 
         def renamed(self: Path, target: Any) -> Path:
             rename(self, target)
-            return die() if target.name == copies.SET_ASIDE else target
+            return die() if self.name == copies.FILES else target
 
         Path.rename = renamed
 

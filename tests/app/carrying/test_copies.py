@@ -1,6 +1,7 @@
 """The copies in which a machine works on files that travel."""
 
 import os
+import shutil
 import time
 from functools import partial
 from pathlib import Path
@@ -113,6 +114,27 @@ async def test_files_that_stay_are_not_tidied_away(settings: Settings, tmp_path:
     await two.goes_on(session, runs("cat file; ls"), DONE)
     assert printed(two.model) == "1\nbig\nfile\n"
     assert len(await told(two, session, WorkspaceStays)) == 2  # what ran since is there, too
+
+
+def test_a_workspace_that_a_tool_closed_is_removed_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stayed would be in the way of the next one."""
+    closed = tmp_path / "files"
+    (closed / "inner").mkdir(parents=True)
+    (closed / "inner").chmod(0o500)
+    closed.chmod(0o500)
+    modes: list[int] = []
+    rmtree = shutil.rmtree
+
+    def removed(folder: Path) -> None:  # whoever runs the tests may be allowed everything
+        modes.extend(one.stat().st_mode & 0o777 for one in (folder, folder / "inner"))
+        rmtree(folder)
+
+    monkeypatch.setattr(shutil, "rmtree", removed)
+    copies.remove(closed)
+    assert modes == [0o700, 0o700]
+    assert not closed.exists()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import stat
 import string
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -231,6 +232,43 @@ def test_a_file_that_grows_above_the_limit_meanwhile_is_noticed(tmp_path: Path) 
         patched.setattr(packing, "_opened_below", grown)
         with pytest.raises(NotKeepable, match="more than 10 bytes"):
             list(batches)
+
+
+def test_files_that_grow_meanwhile_are_not_above_the_limit_together(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one", "two")]
+    for file in files:
+        file.touch()
+    look = Packing(str(tmp_path), PackLimits(bytes=10, files=10), LATER)
+    opened = packing._opened_below  # pyright: ignore[reportPrivateUsage] - the moment between
+
+    def grown(root: int, path: bytes) -> int:
+        for file in files:
+            file.write_bytes(b"x" * 9)
+        return opened(root, path)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(packing, "_opened_below", grown)
+        with pytest.raises(NotKeepable, match="more than 10 bytes"):
+            list(look.batches(frozenset()))
+
+
+@pytest.mark.parametrize("mtime_ns", [1 << 80, -(1 << 80)])
+def test_times_that_no_list_can_hold_are_kept_as_far_as_they_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mtime_ns: int
+) -> None:
+    """Some file systems have times of millions of years; whoever works there may set any."""
+    (tmp_path / "file").write_text("mine")
+    look = os.fstat
+
+    def far(handle: int) -> Any:
+        status = look(handle)
+        wanted = ("st_mode", "st_size", "st_ctime_ns", "st_ino")
+        told = {name: getattr(status, name) for name in wanted}
+        return SimpleNamespace(**told, st_mtime_ns=mtime_ns)
+
+    monkeypatch.setattr(os, "fstat", far)
+    found = packed(tmp_path)
+    assert [one.path for one in entries_of(found.content, found.name)] == [b"file"]
 
 
 @pytest.mark.parametrize("now", ["gone", "link", "folder", "pipe", "folder above"])

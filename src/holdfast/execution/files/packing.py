@@ -24,6 +24,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO})
 """Of what was there a moment ago: somebody still works there, and has put something else there."""
+_EARLIEST, _LATEST = -(1 << 63), (1 << 63) - 1
+"""Of the times of files, those that are kept as they are."""
 _RACY_NS = 2_000_000_000
 """What changed so short a time before it was read may have changed again without our seeing it."""
 
@@ -178,7 +180,9 @@ class Packing:
             _unless_gone(problem, path)
             return
         mode = stat.S_IMODE(status.st_mode) & 0o777
-        entry = Entry(path, "file", mode, size, status.st_mtime_ns, tuple(names))
+        self._size += max(0, size - seen.size)
+        mtime_ns = min(max(status.st_mtime_ns, _EARLIEST), _LATEST)
+        entry = Entry(path, "file", mode, size, mtime_ns, tuple(names))
         self._took(path, _seen(status), entry)
 
     def _took(self, path: bytes, seen: Seen, entry: Entry) -> None:
