@@ -113,3 +113,21 @@ async def test_what_is_untold_is_found_without_a_look_at_what_was_told(postgres_
             "EXPLAIN SELECT id FROM chat_sessions WHERE due <= 9 AND announced IS NULL"
         )
         assert "sessions_untold" in str(plan)
+
+
+async def test_damaged_rows_do_not_make_a_page_look_like_the_last_one(postgres_url: str) -> None:
+    """Whoever has a page that is not full looks for no other one behind it."""
+    place = StorePlace(postgres_url)
+    async with place.opened() as store:
+        outbox = outbox_of(store)
+        names = [f"ses_{number}" for number in range(6)]
+        for name in names:
+            await store.journal.create(name, [SessionCreated(agent_id="kit"), WORD])
+        place.rows("UPDATE chat_sessions SET state_json = '{' WHERE id IN ('ses_0', 'ses_1')")
+        untold = await outbox.untold(0, 1, limit=2)
+        assert [one.id for one in untold] == ["ses_2", "ses_3"]
+        assert len(await outbox.untold(0, 1, limit=5)) == 4
+        await outbox.told(await outbox.untold(0, 1, limit=6))
+        place.rows("UPDATE chat_sessions SET announced = 0 WHERE announced IS NULL")
+        overdue = await outbox.overdue(0, 1, after="", limit=2)
+        assert [one.id for one in overdue] == ["ses_2", "ses_3"]

@@ -1,14 +1,20 @@
 """Who hears of what a session's log writes, and how long it may write."""
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 
 import anyio
 import pytest
 from runtime.shaky_journal import Shaky, kinds, log_on
 
-from holdfast.contract.events import ApprovalAnswered, Event, SessionCreated, UserMessage
+from holdfast.contract.events import (
+    ApprovalAnswered,
+    Event,
+    Payload,
+    SessionCreated,
+    UserMessage,
+)
 from holdfast.contract.journal import (
     Journal,
     JournalUnavailable,
@@ -235,3 +241,34 @@ async def test_what_is_held_waits_for_a_store_that_comes_back(
         await log.append([HELLO])
     await log.append([HELLO])
     assert [one.payload for one in (await journal.events("ses_1"))[1:]] == [HELLO, OTHERS, HELLO]
+
+
+async def test_who_stood_still_while_it_was_written_down_begins_nothing_that_it_stands_before(
+    clock: FakeClock,
+) -> None:
+    """It was written in time, and by now another one may have the session."""
+    taken: list[Lease] = []
+
+    class StandsStill(Shaky):
+        async def append(
+            self,
+            session_id: str,
+            payloads: Sequence[Payload],
+            /,
+            *,
+            epoch: int | None = None,
+            wake_id: str | None = None,
+            ids: Sequence[str] | None = None,
+        ) -> tuple[Event, ...]:
+            events = await super().append(session_id, payloads, epoch=epoch)
+            if HELLO in payloads:
+                taken.append(await taken_by_another(self, clock))
+            return events
+
+    journal = StandsStill(clock)
+    log = quick_log(journal, clock, LeaseTimes(lease_seconds=15, heartbeat_seconds=5))
+    await log.append([OTHERS])
+    with pytest.raises(StaleEpoch):
+        await log.append([HELLO])
+    assert taken
+    await FakeJournal.close(journal)

@@ -113,6 +113,10 @@ class SessionLog:
         events = await journal.append(self.session_id, payloads, epoch=lease.epoch, wake_id=run)
         if self.listeners:
             self._tell(events)
+        if right.has_run_out:
+            # It took so long that another one may have the session by now: nothing that this stands
+            # before may begin.
+            await self.heartbeat()
         return events
 
     async def begin_run(self) -> None:

@@ -4,7 +4,7 @@ What stands there is who, when, how often and why, in words of ours: what went w
 the journal, and nothing secret is in messages.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from secrets import token_hex
 
 import msgspec
@@ -67,6 +67,20 @@ class Dead:
             one = _read(kept)
             if one is not None:
                 yield one
+
+    async def some(self, tenant: str, after: int, most: int) -> tuple[Sequence[DeadSession], int]:
+        """Of one tenant, so many behind a number; and behind which one others are, 0: none is."""
+        await self._link.have(self.streams)
+        found: list[DeadSession] = []
+        for _ in range(most):
+            kept = await self._link.next(self._names.dead, self._names.dead_of(tenant), after)
+            if kept is None:
+                return found, 0
+            after = kept.seq
+            one = _read(kept)
+            if one is not None:
+                found.append(one)
+        return found, after
 
     async def of(self, tenant: str, session_id: str) -> DeadSession | None:
         """What is said of one; None: it is not there."""

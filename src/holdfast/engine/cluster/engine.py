@@ -90,7 +90,7 @@ class ClusterEngine:
                     if not self._stopping:
                         with move_on_after(seconds):
                             await bell.wait()
-            await self._leave()
+                await self._leave()
             around.cancel_scope.cancel()
 
     async def run_until_idle(self) -> int:
@@ -220,12 +220,20 @@ class ClusterEngine:
                     _log.warning("it is not told what is in hand: %s", problem)
 
     async def _leave(self) -> None:
-        """Others may have what was not begun."""
-        try:
-            await self._hands.give_back(0)
-            await self._lanes.close()
-        except LinkError as problem:
-            _log.warning("hints are not given back: %s; they come again by themselves", problem)
+        """Wait for what runs. Others have what was not begun, and what comes meanwhile as it was
+        asked for before."""
+        while True:
+            bell = self._bell = Abort()
+            is_over = not self._hands.is_running
+            try:
+                await self._hands.give_back(0)
+                if is_over:
+                    await self._lanes.close()
+            except LinkError as problem:
+                _log.warning("hints are not given back: %s; they come again by themselves", problem)
+            if is_over:
+                return
+            await bell.wait()
 
     def _told(self, who: Who, since: int) -> Worker:
         """What it says of itself, at this moment."""

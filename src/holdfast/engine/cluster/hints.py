@@ -111,6 +111,14 @@ def hint_in(names: Names, heard: Heard, ticks: int) -> Hint | None:
     )
 
 
+def due_in(body: bytes) -> int:
+    """When the session of a message was due, as whoever sent it knew; 0: nobody can tell."""
+    try:
+        return msgspec.json.decode(body, type=Body).due
+    except msgspec.DecodeError:
+        return 0
+
+
 def _body(session_id: str, due: int) -> bytes:
     return msgspec.json.encode(Body(session_id, due))
 

@@ -5,7 +5,7 @@ left a request that waits at the server: its next hint comes by itself. What is 
 not known here.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 from anyio import move_on_after
@@ -24,6 +24,11 @@ _ANSWER_SECONDS = 2.0
 _SILENT_SECONDS = 1
 """A lane that does not answer is asked again so much later."""
 _STATUS = "Status"
+_DESCRIPTION = "Description"
+_NOBODY = "503"
+_REMOVED = "Consumer Deleted"
+_REMOVED_SECONDS = 10
+"""Nobody changes a leader for so long: it is made again, which does no harm where it is there."""
 _LANES_A_SECOND = 20
 """Requests that wait are made again, so many a second at the most."""
 _HEARTBEAT = "100"
@@ -45,6 +50,9 @@ class Lane(msgspec.Struct, eq=False):
     """It did when it was asked last. One of which nothing is heard is asked for nothing that waits:
     whoever is deaf would be handed hints that others could have."""
     answered: Abort = msgspec.field(default_factory=Abort)
+    nobody_since: int | None = None
+    """Since when nobody hands out what it has, in ticks of the clock: as servers change their
+    leader, or as it was removed."""
 
 
 class Lanes:
@@ -118,7 +126,7 @@ class Lanes:
         with move_on_after(_ANSWER_SECONDS) as waiting:
             await lane.answered.wait()
         had_all, lane.left = lane.left == 0, 0
-        lane.answers = not waiting.cancelled_caught
+        lane.answers = not waiting.cancelled_caught and lane.nobody_since is None
         if not lane.answers:
             lane.waits_until = self._clock.ticks() + _SILENT_SECONDS * _SECOND
         return had_all
@@ -155,10 +163,11 @@ class Lanes:
         if hint is not None:
             lane = self._by_consumer.get(hint.consumer)
             if lane is not None:
+                lane.nobody_since = None
                 self._count(lane)
             self._came(hint)
         elif heard.headers.get(_STATUS, _HEARTBEAT) != _HEARTBEAT:
-            self._is_over(heard.subject)
+            self._is_over(heard)
 
     def _count(self, lane: Lane) -> None:
         """One of those that were asked for came."""
@@ -169,16 +178,32 @@ class Lanes:
         if lane.left == 0:
             lane.answered.set()
 
-    def _is_over(self, inbox: str) -> None:
+    def _is_over(self, heard: Heard) -> None:
         """No more comes for a request: all of it came, its time is over, or it was refused."""
-        number = inbox.rpartition(".")[2]
+        number = heard.subject.rpartition(".")[2]
         if not number.isdigit() or int(number) >= len(self.all):
             return
         lane = self.all[int(number)]
+        self._note(lane, heard.headers)
         if lane.left:
             lane.answered.set()
-        else:
+        elif lane.nobody_since is None:
             lane.waits_until = 0
+        else:
+            lane.waits_until = self._clock.ticks() + _SILENT_SECONDS * _SECOND
+
+    def _note(self, lane: Lane, said: Mapping[str, str]) -> None:
+        """Whether there is anybody who hands out its hints."""
+        ticks = self._clock.ticks()
+        if said[_STATUS] != _NOBODY:
+            lane.nobody_since = None
+        elif lane.nobody_since is None:
+            lane.nobody_since = ticks
+        is_removed = _REMOVED in said.get(_DESCRIPTION, "")
+        since = lane.nobody_since
+        if is_removed or (since is not None and ticks - since > _REMOVED_SECONDS * _SECOND):
+            lane.nobody_since = ticks
+            self._link.forget()
 
     def _made(self) -> Iterator[Lane]:
         number = 0

@@ -102,7 +102,7 @@ class Link:
         self.names = names
         self.replicas = replicas
         self._news = news
-        self.on_return(self._forget)
+        self.on_return(self.forget)
         self._making = Lock()
         self._made: set[str] = set()
 
@@ -128,7 +128,7 @@ class Link:
                     return
                 await sleep(pause)
                 pause = min(2 * pause, _MOST_PAUSE_SECONDS)
-        self._forget()
+        self.forget()
         raise LinkError(f"NATS keeps no message ({problem}); see its log, then try again")
 
     async def last(self, stream: str, subject: str) -> Kept | None:
@@ -168,8 +168,8 @@ class Link:
         """Have it called whenever the connection was lost and is there again."""
         self._news.listeners.append(listener)
 
-    def _forget(self) -> None:
-        """The servers may be others: what was made is looked for again when it is next needed."""
+    def forget(self) -> None:
+        """What was made may be gone: it is looked for again when it is next needed."""
         self._made.clear()
 
     async def _make(self, subject: str, config: Mapping[str, object]) -> None:

@@ -119,6 +119,10 @@ class Names:
         """Where it stands that a session was run in vain too often."""
         return f"{self._namespace}.dead.{token(tenant)}.{token(session_id)}"
 
+    def dead_of(self, tenant: str) -> str:
+        """The dead of one tenant."""
+        return f"{self._namespace}.dead.{token(tenant)}.*"
+
     def any_wake(self, tenant: str, session_id: str) -> str:
         """Every hint that a session has to be run now."""
         return f"{self._namespace}.wake.{token(tenant)}.*.*.{token(session_id)}"

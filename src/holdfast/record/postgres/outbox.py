@@ -56,7 +56,7 @@ class PostgresOutbox:
         self, now_micros: int, before_micros: int, /, *, limit: int
     ) -> tuple[Session, ...]:
         """Those that are due by ``before_micros`` and were not told, the most urgent first."""
-        found = await self._found(_UNTOLD, before_micros, now_micros, limit)
+        found = await self._page(_UNTOLD, before_micros, now_micros, limit=limit)
         return tuple(sorted(found, key=lambda one: (urgency(one.state, now_micros), one.id)))
 
     async def told(self, sessions: Sequence[Session], /) -> None:
@@ -68,16 +68,29 @@ class PostgresOutbox:
         self, now_micros: int, before_micros: int, /, *, after: str, limit: int
     ) -> tuple[Session, ...]:
         """Those that were told and are still due, in the order of their ids."""
-        return tuple(await self._found(_OVERDUE, before_micros, now_micros, after, limit))
+        return tuple(await self._page(_OVERDUE, before_micros, now_micros, after, limit=limit))
 
     async def standing(self, session_ids: Collection[str], /) -> Mapping[str, Session]:
         """Where these stand, those that there are."""
         return {one.id: one for one in await self._found(_STANDING, list(session_ids))}
 
     async def _found(self, statement: str, *values: object) -> list[Session]:
-        return await to_thread.run_sync(self._read, statement, values)
+        found, _ = await to_thread.run_sync(self._read, statement, values)
+        return found
 
-    def _read(self, statement: str, values: Sequence[object]) -> list[Session]:
+    async def _page(self, statement: str, *values: object, limit: int) -> list[Session]:
+        """As many as were asked for, where there are so many: whoever gets fewer takes them for the
+        last ones. Those that cannot be read do not count."""
+        unreadable = 0
+        while True:
+            most = limit + unreadable
+            found, rows = await to_thread.run_sync(self._read, statement, (*values, most))
+            if rows < most or len(found) >= limit:
+                return found[:limit]
+            unreadable = rows - len(found)
+
+    def _read(self, statement: str, values: Sequence[object]) -> tuple[list[Session], int]:
+        """Those that can be read, and how many there are."""
         self._owner.check()
         with self._connections.borrowed() as connection:
             with connection.pipeline():
@@ -88,7 +101,7 @@ class PostgresOutbox:
         if self._clock is not None:
             self._clock.hear(now)
         sessions = map(_readable, rows)
-        return [session for session in sessions if session is not None]
+        return [session for session in sessions if session is not None], len(rows)
 
     def _note(self, sessions: Sequence[Session]) -> None:
         self._owner.check()
