@@ -92,7 +92,15 @@ def _begun(cli: Cli, folder: Path) -> str:
 
 def _is_well(cli: Cli) -> None:
     """What the other words, and doctor, say of it."""
-    status = json.loads(cli("cluster", "status", "--json").out)
+    told: list[dict[str, Any]] = []
+
+    def all_answer() -> bool:
+        """A busy machine may not let both workers say in time that they are there."""
+        told[:] = [json.loads(cli("cluster", "status", "--json").out)]
+        return len(told[0]["workers"]) == trial.WORKERS
+
+    wait_until(all_answer)
+    (status,) = told
     assert status["ok"]
     assert [len(one["keepers"]) for one in status["streams"]] == [3, 3]
     assert [one["version"] for one in status["workers"]] == [__version__] * 2
