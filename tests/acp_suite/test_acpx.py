@@ -54,9 +54,13 @@ class Acpx:
 
     async def run(self, *words: str, status: int = 0) -> list[Said]:
         """What both said."""
-        done = await anyio.run_process(
-            self.command(*words), env=self.environment, check=False, stdin=subprocess.DEVNULL
-        )
+        while True:
+            done = await anyio.run_process(
+                self.command(*words), env=self.environment, check=False, stdin=subprocess.DEVNULL
+            )
+            if b"QUEUE_OWNER_CLOSED" not in done.stdout + done.stderr:
+                break  # else a process of its own is just leaving, and it says to try again
+            await anyio.sleep(0.1)
         assert done.returncode == status, (done.stdout + done.stderr).decode()
         return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -108,7 +108,7 @@ class Place:
             "HOLDFAST_HOME": str(self.home),
             "XDG_RUNTIME_DIR": str(self.runtime),
         }
-        self._tree = {**self.variables, "PYTHONPATH": (tree or this_tree())["PYTHONPATH"]}
+        self._tree = (tree or this_tree())["PYTHONPATH"]
 
     @property
     def around(self) -> Surroundings:
@@ -144,7 +144,7 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=self._tree,
+            env={**self.variables, "PYTHONPATH": self._tree},
         )
         try:
             assert process.stdout is not None
