@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from engine.cluster.conftest import nats
 from places import Places, make_places
 from record.conftest import place, postgres_server, postgres_url
 
-__all__ = ["place", "places", "postgres_server", "postgres_url", "workspace"]
+__all__ = ["nats", "place", "places", "postgres_server", "postgres_url", "workspace"]
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from agent_scripts import says, script
 from msgspec.json import decode
 from msgspec.structs import replace
-from nats_server import NatsServers, running_nats
-from postgres_server import PostgresServer, running_server
+from nats_server import NatsServers
+from postgres_server import PostgresServer
 
 from holdfast.app.agent_settings import ClusterSettings, EngineSettings, TenantSettings
 from holdfast.app.configuration import Configuration
@@ -34,22 +34,10 @@ from holdfast.testing.fake_journal import FakeJournal
 _numbers = count(1)
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Generator[PostgresServer]:
-    with running_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def nats() -> Generator[NatsServers]:
-    with running_nats() as servers:
-        yield servers
-
-
 @pytest.fixture
-def settings(postgres: PostgresServer, nats: NatsServers) -> Generator[Settings]:
+def settings(postgres_server: PostgresServer, nats: NatsServers) -> Generator[Settings]:
     """Of two tenants, in a namespace of this test alone."""
-    with postgres.database() as own, postgres.database() as other:
+    with postgres_server.database() as own, postgres_server.database() as other:
         yield Settings(
             engine=EngineSettings(kind="cluster"),
             store=StoreSettings(kind="postgres", url=own),
@@ -266,5 +254,5 @@ async def test_a_session_is_run_by_workers_of_its_label_alone(
 
 async def test_a_label_that_is_none_is_refused(settings: Settings, tmp_path: Path) -> None:
     async with opened(labelled(settings), tmp_path, script(tmp_path, says("Done."))) as hf:
-        with pytest.raises(ConfigurationError, match="a label has 1 to 80 characters"):
-            await hf.new_session(runs_on="x" * 81)
+        with pytest.raises(ConfigurationError, match="a label has 1 to 63 characters"):
+            await hf.new_session(runs_on="x" * 64)

@@ -20,7 +20,8 @@ DEFAULT_RETRIES = 4
 DEFAULT_CONTINUES = 3
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
-MOST_LABEL = 80
+MOST_LABEL = 63
+"""Characters, as elsewhere where machines have labels; in any script it is part of a name."""
 Label = Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_LABEL)]
 """Of workers of a cluster, and of sessions that are for them alone."""
 RUNS_ON = "runs_on"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from app.carrying.machines import Machine
-from nats_server import NatsServers, running_nats
-from postgres_server import PostgresServer, running_server
+from nats_server import NatsServers
+from postgres_server import PostgresServer
 
 from holdfast.app.agent_settings import ClusterSettings, EngineSettings
 from holdfast.app.settings import Settings, StoreSettings
@@ -15,21 +15,9 @@ from holdfast.app.settings import Settings, StoreSettings
 _numbers = count(1)
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Generator[PostgresServer]:
-    with running_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def nats() -> Generator[NatsServers]:
-    with running_nats() as servers:
-        yield servers
-
-
 @pytest.fixture
-def settings(postgres: PostgresServer, nats: NatsServers) -> Generator[Settings]:
-    with postgres.database() as url:
+def settings(postgres_server: PostgresServer, nats: NatsServers) -> Generator[Settings]:
+    with postgres_server.database() as url:
         yield Settings(
             engine=EngineSettings(kind="cluster"),
             store=StoreSettings(kind="postgres", url=url),

@@ -6,24 +6,16 @@ from itertools import count
 import pytest
 from engine.cluster.fleets import Fleet
 from nats_server import NatsServers, running_nats
-from postgres_server import PostgresServer, running_server
+from record.conftest import postgres_server, postgres_url
 
 from holdfast.engine.cluster.door import NatsServers as Servers
+from holdfast.engine.cluster.link import Link, linked
+from holdfast.runtime.clock import SystemClock
+from holdfast.testing.fake_outbox import FakeOutbox
+
+__all__ = ["postgres_server", "postgres_url"]
 
 _numbers = count(1)
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Generator[PostgresServer]:
-    with running_server() as server:
-        yield server
-
-
-@pytest.fixture
-def postgres_url(postgres_server: PostgresServer) -> Generator[str]:
-    """An empty database, of this test alone."""
-    with postgres_server.database() as url:
-        yield url
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +28,19 @@ def nats() -> Generator[NatsServers]:
 def servers(nats: NatsServers) -> Servers:
     """In a namespace of this test alone."""
     return Servers(servers=nats.urls, namespace=f"test{next(_numbers)}")
+
+
+@pytest.fixture
+async def link(servers: Servers) -> AsyncGenerator[Link]:
+    async with linked(servers) as link:
+        yield link
+
+
+@pytest.fixture
+async def store() -> AsyncGenerator[FakeOutbox]:
+    store = FakeOutbox(SystemClock())
+    yield store
+    await store.close()
 
 
 @pytest.fixture

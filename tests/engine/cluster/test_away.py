@@ -1,6 +1,6 @@
 """Stores and servers that are away or silent: others go on, and whoever waits notices soon."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import anyio
 import pytest
@@ -12,11 +12,10 @@ from engine.cluster.test_turns import tenant as tenant_of
 from holdfast.contract.journal import JournalUnavailable, Session
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.cluster.attending import Attending
-from holdfast.engine.cluster.door import NatsServers
 from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.hints import Hint
 from holdfast.engine.cluster.lanes import Lanes
-from holdfast.engine.cluster.link import Link, linked
+from holdfast.engine.cluster.link import Link
 from holdfast.engine.cluster.looking import Away
 from holdfast.engine.cluster.streams import Streams
 from holdfast.engine.cluster.subjects import ANY
@@ -25,19 +24,6 @@ from holdfast.testing.fake_outbox import FakeOutbox
 from holdfast.testing.fakes import FakeClock
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def link(servers: NatsServers) -> AsyncGenerator[Link]:
-    async with linked(servers) as link:
-        yield link
-
-
-@pytest.fixture
-async def store() -> AsyncGenerator[FakeOutbox]:
-    store = FakeOutbox(CLOCK)
-    yield store
-    await store.close()
 
 
 async def test_what_one_worker_cannot_look_at_another_may_have_at_once(

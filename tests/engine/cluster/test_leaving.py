@@ -1,7 +1,5 @@
 """A worker that is asked to end while something still runs: others have whatever comes to it."""
 
-from collections.abc import AsyncGenerator
-
 import anyio
 import pytest
 from engine.cluster.fleets import SELDOM, WORD, running, until
@@ -14,12 +12,6 @@ from holdfast.engine.cluster.link import Link, linked
 from holdfast.testing.engine_kit import ToyRunner
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def link(servers: NatsServers) -> AsyncGenerator[Link]:
-    async with linked(servers) as link:
-        yield link
 
 
 async def test_a_worker_that_finishes_what_runs_keeps_no_other_hint_for_itself(

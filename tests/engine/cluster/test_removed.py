@@ -1,6 +1,6 @@
 """What somebody took away beside the workers, in NATS or in the store: they make it again."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import anyio
 import pytest
@@ -12,19 +12,12 @@ from holdfast.contract.events import EventsProcessed
 from holdfast.contract.journal import JournalUnusable, Session
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.cluster.dead import Dead
-from holdfast.engine.cluster.door import NatsServers
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.link import Link, linked
+from holdfast.engine.cluster.link import Link
 from holdfast.engine.cluster.sweeping import Sweeper
 from holdfast.testing.engine_kit import ToyRunner
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def link(servers: NatsServers) -> AsyncGenerator[Link]:
-    async with linked(servers) as link:
-        yield link
 
 
 @pytest.mark.parametrize("what", ["CONSUMER.DELETE.{}.one+word+any", "STREAM.DELETE.{}"])

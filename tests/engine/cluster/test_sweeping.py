@@ -1,24 +1,15 @@
 """What was told and is still due: what the slow look makes of it, on a real NATS."""
 
-from collections.abc import AsyncGenerator
-
 import pytest
 from engine.cluster.fleets import WORD, soon, wake
 from engine.cluster.test_turns import CLOCK, CREATED, announcer, stores, tenant
 
 from holdfast.contract.session_state import due_micros
-from holdfast.engine.cluster.door import NatsServers
 from holdfast.engine.cluster.hints import due_in, later_told
-from holdfast.engine.cluster.link import Link, linked
+from holdfast.engine.cluster.link import Link
 from holdfast.engine.cluster.sweeping import Sweeper
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def link(servers: NatsServers) -> AsyncGenerator[Link]:
-    async with linked(servers) as link:
-        yield link
 
 
 async def test_a_session_whose_name_no_subject_can_hold_keeps_no_other_from_being_told_again(

@@ -1,7 +1,7 @@
 """What goes wrong around a hint: nothing of it ends a worker, and no wake is lost by it."""
 
 import logging
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import anyio
 import pytest
@@ -14,11 +14,11 @@ from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.cluster.announcing import Announcer
 from holdfast.engine.cluster.attending import Attending
 from holdfast.engine.cluster.dead import Dead
-from holdfast.engine.cluster.door import LinkError, NatsServers
+from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.hints import Hint
 from holdfast.engine.cluster.lanes import Lanes
-from holdfast.engine.cluster.link import Link, linked
+from holdfast.engine.cluster.link import Link
 from holdfast.engine.cluster.looking import Looks
 from holdfast.engine.cluster.streams import Streams
 from holdfast.engine.cluster.subjects import ANY
@@ -33,19 +33,6 @@ pytestmark = pytest.mark.anyio
 S = "ses_1"
 CLOCK = SystemClock()
 CREATED = SessionCreated(agent_id="kit")
-
-
-@pytest.fixture
-async def link(servers: NatsServers) -> AsyncGenerator[Link]:
-    async with linked(servers) as link:
-        yield link
-
-
-@pytest.fixture
-async def store() -> AsyncGenerator[FakeOutbox]:
-    store = FakeOutbox(CLOCK)
-    yield store
-    await store.close()
 
 
 def tenant(store: FakeOutbox, runner: ToyRunner | None = None) -> Tenant:

@@ -16,9 +16,8 @@ from holdfast.contract.ports import Clock
 from holdfast.contract.wakes import WakeEnd, WakeRunner
 from holdfast.engine.cluster.announcing import Announcer
 from holdfast.engine.cluster.dead import Dead
-from holdfast.engine.cluster.door import NatsServers
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.link import Link, linked
+from holdfast.engine.cluster.link import Link
 from holdfast.engine.cluster.subjects import CLASSES, WakeSubject
 from holdfast.engine.cluster.sweeping import Sweeper
 from holdfast.engine.cluster.tenants import ClusterPace, Tenant
@@ -31,12 +30,6 @@ pytestmark = pytest.mark.anyio
 CLOCK = SystemClock()
 CREATED = SessionCreated(agent_id="kit")
 ONE_AT_ONCE = replace(SELDOM, concurrency=1)
-
-
-@pytest.fixture
-async def link(servers: NatsServers) -> AsyncGenerator[Link]:
-    async with linked(servers) as link:
-        yield link
 
 
 class Broken(FakeOutbox):

@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 from anyio import sleep_forever
 
+from holdfast.app import fleet
 from holdfast.app.environment import SERVE_TOKEN_VARIABLE
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.options import Options
@@ -90,7 +91,9 @@ def run(arguments: Namespace, screen: Screen) -> int:
     listening = server.Listening(host=host, port=port, names=names, token=token)
     try:
         opened = chosen(arguments, screen)
-        with_a_store(opened.configuration.settings)
+        settings = with_a_store(opened.configuration.settings)
+        if settings.engine.kind == "cluster":  # before anybody is told where it listens
+            fleet.check_fleet(settings)
         anyio.run(partial(_served, server, opened, listening, arguments, screen))
     except BROKEN as problem:
         return worded(problem, screen, as_json=False)

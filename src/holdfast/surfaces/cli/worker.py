@@ -16,6 +16,7 @@ from typing import NamedTuple
 import anyio
 import msgspec
 
+from holdfast.app import fleet
 from holdfast.app.meter import Meter
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.wakes import WakeEnd
@@ -43,6 +44,10 @@ examples:
   holdfast sessions send SESSION "..."  what makes a session due, from another terminal"""
 _DRAINS = "ending: what runs is finished; once more stops it, and it goes on with the next worker"
 _STOPS = "stopping what runs; it goes on with the next worker"
+_NO_CLUSTER = (
+    "--label is for workers of a cluster, and engine.kind is {}; set engine.kind = 'cluster' (see"
+    " docs/cluster.md), or leave the label out"
+)
 _LONGEST_WORDS = 200
 
 
@@ -89,7 +94,11 @@ def run(arguments: Namespace, screen: Screen) -> int:
     _override(arguments)
     try:
         opened = chosen(arguments, screen)
-        with_a_store(opened.configuration.settings)
+        settings = with_a_store(opened.configuration.settings)
+        if settings.engine.kind == "cluster":
+            fleet.check_fleet(settings)
+        elif arguments.labels:
+            raise UsageError(_NO_CLUSTER.format(settings.engine.kind))
         return anyio.run(partial(_worked, arguments, opened, screen, _Ending(where, drain)))
     except BROKEN as problem:
         return worded(problem, screen, as_json=False)
