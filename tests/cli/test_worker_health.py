@@ -85,7 +85,7 @@ async def test_a_port_that_is_taken_is_told() -> None:
 
 
 def test_the_worker_listens_while_it_runs(cli: Cli, home: Path) -> None:
-    answer = cli("worker", "--once", "--health", "0", "--concurrency", "3", "--label", "gpu")
+    answer = cli("worker", "--once", "--health", "0", "--concurrency", "3")
     assert answer.status == 0, answer.err
     assert "answers at http://127.0.0.1:" in answer.err
     assert cli("worker", "--once", "--health", "nowhere").status == 2
@@ -97,3 +97,21 @@ def test_the_worker_listens_while_it_runs(cli: Cli, home: Path) -> None:
     wrong = cli("worker", "--once", "--concurrency", "none")
     assert wrong.status == 2
     assert "engine.concurrency" in wrong.err
+
+
+def test_a_label_without_a_cluster_is_not_passed_over(cli: Cli, home: Path) -> None:
+    """Whoever gives one believes that it counts."""
+    answer = cli("worker", "--once", "--label", "gpu")
+    assert answer.status == 2
+    assert "--label is for workers of a cluster, and engine.kind is embedded" in answer.err
+    alone = cli("worker", "--label", "gpu", "--set", "engine.kind=cluster")
+    assert alone.status == 2
+    assert "no cluster is configured" in alone.err
+    assert "Ctrl-C" not in alone.err  # nothing was begun
+
+
+def test_a_server_of_a_cluster_that_is_not_configured_never_listens(cli: Cli, home: Path) -> None:
+    answer = cli("serve", "--cluster", "--port", "0")
+    assert answer.status == 2
+    assert "no cluster is configured" in answer.err
+    assert answer.out == ""

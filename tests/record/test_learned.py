@@ -7,7 +7,7 @@ from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal
 from holdfast.contract.wake_events import LearningCaptured
 from holdfast.record.codec import UnreadableEvent
-from holdfast.record.learned import _LEARNED as STATEMENT  # pyright: ignore[reportPrivateUsage]
+from holdfast.record.learned import _LEARNED as STATEMENT  # pyright: ignore[reportPrivateUsage] - nobody else shows it
 
 pytestmark = pytest.mark.anyio
 

@@ -162,7 +162,7 @@ def is_still_alive(_: threading.Thread) -> bool:
 async def until_indexed(store: Store) -> None:
     with anyio.fail_after(15):
         # A thread that is at it tells nobody when it is done.
-        while (await store.archive.near(WordQuery(words="x", agents=OURS))).unindexed:  # noqa: ASYNC110
+        while (await store.archive.near(WordQuery(words="x", agents=OURS))).unindexed:  # noqa: ASYNC110 - it tells nobody
             await anyio.sleep(0.01)
 
 

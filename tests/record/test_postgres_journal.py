@@ -11,6 +11,7 @@ from record.stores import postgres_at
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
 from holdfast.record import sql
+from holdfast.record.postgres import search
 from holdfast.record.postgres.statements import query
 from holdfast.testing.journal_kit import check_journal
 
@@ -114,6 +115,15 @@ async def test_events_of_one_session_are_looked_up_however_many_others_there_are
         assert plan["Actual Rows"] == 2
         assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 20
         assert len(await journal.events("ses_1")) == 2
+
+
+def test_no_statement_leaves_it_to_the_planner_where_the_events_of_a_session_are() -> None:
+    of_one = "FROM chat_sessions, events WHERE chat_sessions.id = ?"
+    everything = (*vars(sql).values(), *vars(search).values())
+    statements = [one for one in everything if isinstance(one, str) and of_one in one]
+    assert len(statements) >= 7
+    for one in statements:
+        assert b" CROSS JOIN LATERAL " in query(one), one
 
 
 _MANY_OTHERS = (

@@ -117,8 +117,8 @@ def _put_in_place() -> None:
     fork_exec = _asking(_posixsubprocess.fork_exec)
     setattr(_posixsubprocess, "fork_exec", fork_exec)  # noqa: B010 - what is there is not for us
     setattr(subprocess, "_fork_exec", fork_exec)  # noqa: B010 - the same
-    setattr(threading.Thread, "start", _starting(threading.Thread.start))  # noqa: B010
-    setattr(ThreadPoolExecutor, "submit", _submitting(ThreadPoolExecutor.submit))  # noqa: B010
+    setattr(threading.Thread, "start", _starting(threading.Thread.start))  # noqa: B010 - types forbid it
+    setattr(ThreadPoolExecutor, "submit", _submitting(ThreadPoolExecutor.submit))  # noqa: B010 - types forbid it
     begin = _beginning(_thread.start_new_thread)
     for name in ("start_new_thread", "start_new"):
         setattr(_thread, name, begin)

@@ -146,7 +146,7 @@ async def test_what_somebody_writes_into_a_copy_that_is_being_made_is_stored_too
     assert carrying.is_carried(one.settings)  # it is loaded from here on
     make = bringing._make_again  # pyright: ignore[reportPrivateUsage] - the moment behind it
 
-    async def made(by: bringing._Bringing, home: Path, name: str) -> None:  # pyright: ignore[reportPrivateUsage]
+    async def made(by: bringing._Bringing, home: Path, name: str) -> None:  # pyright: ignore[reportPrivateUsage] - as it is called
         await make(by, home, name)
         (home / copies.FILES / "log").write_text("of something else\n")
 

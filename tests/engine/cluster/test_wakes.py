@@ -142,7 +142,7 @@ async def test_what_another_runs_is_tried_again_when_its_lease_ends(fleet: Fleet
     async with fleet.working(runner):
         await until(lambda: runner.running.total() == 0 and S in runner.order)
         with anyio.fail_after(8):
-            while (await fleet.journal.session(S)).state.pending:  # noqa: ASYNC110
+            while (await fleet.journal.session(S)).state.pending:  # noqa: ASYNC110 - it tells nobody
                 await anyio.sleep(0.01)
         passed = fleet.clock.unix_ns() // 1000 - lease.until_micros
     assert 0 <= passed < 1_000_000, "not within a second of the end of the lease"
@@ -160,7 +160,7 @@ async def test_what_is_run_in_vain_goes_to_the_dead_and_can_be_sent_back(fleet: 
     await fleet.made(S, WORD)
     async with fleet.working(runner, pace):
         with anyio.fail_after(12):
-            while not await listed():  # noqa: ASYNC110
+            while not await listed():  # noqa: ASYNC110 - it tells nobody
                 await anyio.sleep(0.05)
         await none_left(fleet)
     (found,) = await listed()
@@ -188,7 +188,7 @@ async def test_what_a_run_raises_is_told_by_its_kind_alone(fleet: Fleet) -> None
         engine.poke(S)
         dead = Dead(fleet.link)
         with anyio.fail_after(8):
-            while (found := await dead.of("one", S)) is None:  # noqa: ASYNC110
+            while (found := await dead.of("one", S)) is None:  # noqa: ASYNC110 - it tells nobody
                 await anyio.sleep(0.05)
     assert found.why == "its run raised RuntimeError"
 
@@ -215,7 +215,7 @@ async def test_a_session_that_ends_its_workers_goes_to_the_dead(fleet: Fleet) ->
     async with fleet.working(runner, pace):
         dead = Dead(fleet.link)
         with anyio.fail_after(8):
-            while (found := await dead.of("one", S)) is None:  # noqa: ASYNC110
+            while (found := await dead.of("one", S)) is None:  # noqa: ASYNC110 - it tells nobody
                 await anyio.sleep(0.05)
     assert found.why == "its worker was gone before it ended"
     assert runner.order == []

@@ -43,7 +43,7 @@ def test_a_new_file_is_there_once_it_is_put(root: str, tmp_path: Path) -> None:
         prepared.put(None)
     assert (tmp_path / "deep/er/a").read_bytes() == b"one"
     assert (tmp_path / "deep/er/a").stat().st_mode & 0o777 == 0o750
-    assert os.listdir(tmp_path / "deep/er") == ["a"]  # noqa: PTH208
+    assert os.listdir(tmp_path / "deep/er") == ["a"]  # noqa: PTH208 - names alone
 
 
 def test_an_old_file_keeps_its_mode_and_its_other_names_their_content(
@@ -73,7 +73,7 @@ def test_what_somebody_else_changed_is_left_as_it_is(root: str, tmp_path: Path) 
             with pytest.raises(OSError) as problem:  # noqa: PT011 - told by its number
                 prepared.put(b"before")
             assert problem.value.errno == errno.ESTALE
-    assert os.listdir(tmp_path) == []  # noqa: PTH208
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - names alone
 
 
 def test_nothing_is_left_where_it_cannot_be_prepared(root: str, tmp_path: Path) -> None:
@@ -85,4 +85,4 @@ def test_nothing_is_left_where_it_cannot_be_prepared(root: str, tmp_path: Path) 
         assert problem.value.errno == errno.ELOOP
     with pytest.raises(NotAFile):
         Prepared(root, "folder", b"x", None)
-    assert sorted(os.listdir(tmp_path)) == ["folder", "link"]  # noqa: PTH208
+    assert sorted(os.listdir(tmp_path)) == ["folder", "link"]  # noqa: PTH208 - names alone

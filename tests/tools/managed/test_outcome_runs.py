@@ -32,7 +32,7 @@ LATER = '<holdfast-session-loop>{"outcome": "continue"}</holdfast-session-loop>'
 
 async def answers(desk: Desk, name: str) -> list[dict[str, Any]]:
     settled = [one for one in await desk.payloads(CallSettled) if one.tool == name]
-    return [decode_json(bytes(one.envelope))["result"] for one in settled]  # type: ignore[index]
+    return [decode_json(bytes(one.envelope))["result"] for one in settled]  # type: ignore[index] - an envelope is an object
 
 
 @pytest.mark.req("BOA-GRADE-01", "BOA-GRADE-07", "BOA-EVAL-01", "BOA-EVAL-02")

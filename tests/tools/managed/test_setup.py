@@ -65,7 +65,7 @@ async def test_a_setup_holds_all_that_a_session_stands_on(workspace: Path) -> No
     (workspace / "AGENTS.md").write_text("Write plainly.\n")
     async with managed(workspace) as hf:
         session = await hf.new_session(agent="writer", session=None)
-        inner = session._parts  # pyright: ignore[reportPrivateUsage]
+        inner = session._parts  # pyright: ignore[reportPrivateUsage] - nobody else shows it
         other = inner.own.managed
         assert other is not None
         now = await other.setup.describe_now()
@@ -157,9 +157,9 @@ async def test_a_setup_is_written_down_when_it_changes(workspace: Path) -> None:
         assert again.before == first.setup.fingerprint
         managed_session = hf.parts.own.managed
         assert managed_session is not None
-        before = managed_session.setup._known  # pyright: ignore[reportPrivateUsage]
+        before = managed_session.setup._known  # pyright: ignore[reportPrivateUsage] - nobody else shows it
         changed = msgspec.structs.replace(before(), tools=())
-        managed_session.setup._known = lambda: changed  # pyright: ignore[reportPrivateUsage]
+        managed_session.setup._known = lambda: changed  # pyright: ignore[reportPrivateUsage] - nobody else shows it
         later = await described(hf)
         assert (later.has_changed, later.before) == (True, first.setup.fingerprint)
         told = [one for one in await events_of(hf) if isinstance(one, SetupDescribed)]

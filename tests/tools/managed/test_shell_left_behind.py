@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 async def until_busy(hf: Holdfast) -> None:
     with anyio.fail_after(10):
-        while (await result(hf, "shell_describe"))["busy_plan"] is None:  # noqa: ASYNC110
+        while (await result(hf, "shell_describe"))["busy_plan"] is None:  # noqa: ASYNC110 - it tells nobody
             await anyio.sleep(0.01)
 
 

@@ -26,7 +26,7 @@ async def until(path: Path) -> None:
 
 async def until_printed(hf: Holdfast, text: str) -> None:
     book = session_of(hf).shells.book
-    while (live := book.live()) is None or text not in live.stdout_preview:  # noqa: ASYNC110
+    while (live := book.live()) is None or text not in live.stdout_preview:  # noqa: ASYNC110 - it tells nobody
         await anyio.sleep(0.01)
 
 

@@ -115,9 +115,9 @@ class GuardedNats(Nats):
         if self.is_connected and not DENIED.search(err_msg):
             await self._process_op_err(problem)
 
-    def _build_message(  # as the client has it
+    def _build_message(
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 - as the client has it
         """None: its subject is no text, so that it is none of ours."""
         try:
             return super()._build_message(sid, subject, reply, data, headers)

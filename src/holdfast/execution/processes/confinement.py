@@ -89,7 +89,7 @@ def _readable(policy: SandboxPolicy) -> Iterator[Shown]:
     for path in policy.readable:
         if path == "/":
             # One by one: whatever is put on the root itself would cover what is shown inside of it.
-            names = (name for name in os.listdir("/") if name not in _MADE_ANEW)  # noqa: PTH208
+            names = (name for name in os.listdir("/") if name not in _MADE_ANEW)  # noqa: PTH208 - names alone
             yield from (_as_it_is(f"/{name}") for name in names)
         elif not policy.writes(path):
             yield Shown("read", path, path)
